@@ -12,7 +12,7 @@
 --          then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
 -- Returns  how many were forgotten; -1 and nothing changed when nothing of this batch may leave now (archive.admits)
 -- Emits    nothing
--- Bound    ORDERS_MAX orders; for each market SPLITS_MAX splits of a bucket of CROWDED traces
+-- Bound    ORDERS_MAX orders; splits of buckets that have SPLIT_MAX traces together
 
 local archive = require('lib.archive')
 local book = require('lib.book')
@@ -22,10 +22,12 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 6
--- Chance gives no bucket so many traces, but a signer can try salts until the hashes of many orders share one. It is not split,
--- which would take long: then the market's buckets grow instead, and take more memory.
-local CROWDED = 800
+local ORDERS_MAX, FIRST_AT = 200, 6
+-- The traces that are looked at to split buckets, of all markets together; a split counts for some more. Orders bring a split for each
+-- PER_BUCKET of them, so what waits comes with the next orders. Chance gives no bucket so many traces, but a signer can try salts until
+-- the hashes of many orders share one. It is not split, which would take long: then no other bucket of the market is split either,
+-- and they take more memory.
+local SPLIT_MAX, EACH_SPLIT = 2400, 50
 
 local shard, batch, kept_ms = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
@@ -119,23 +121,28 @@ local function leave(m, hash, expiration, is_below_nonce)
     return
   end
   local trace, last = traces.of(hash)
-  local number = traces.number(last, m.factor)
+  local number = traces.whole(last, m.factor)
   local place = traces.place(number, m.count, m.span)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
 end
 
--- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there.
+local effort_left = SPLIT_MAX
+
+-- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there. Returns false for one that is
+-- not split.
 local function split(m)
   local added = m.count
   local from, to = traces.bucket(m.key, added - m.span / 2, m.factor), traces.bucket(m.key, added, m.factor)
-  if redis.call('SCARD', from) > CROWDED then
-    return
+  local effort = redis.call('SCARD', from) + EACH_SPLIT
+  if effort > effort_left then
+    return false
   end
+  effort_left = effort_left - effort
   m.count, m.span = added + 1, traces.span(added + 1)
   local members, moving = redis.call('SMEMBERS', from), {}
   for i = 1, #members do
-    local number = traces.number(traces.last(members[i]), m.factor)
+    local number = traces.whole(traces.last(members[i]), m.factor)
     if traces.place(number, m.count, m.span) == added then
       moving[#moving + 1] = members[i]
     end
@@ -144,6 +151,7 @@ local function split(m)
     redis.call('SADD', to, unpack(moving))
     redis.call('SREM', from, unpack(moving))
   end
+  return true
 end
 
 local function write_traces(m)
@@ -153,10 +161,9 @@ local function write_traces(m)
   for place, members in pairs(m.added) do
     redis.call('SADD', traces.bucket(m.key, place, m.factor), unpack(members))
   end
-  for _ = 1, SPLITS_MAX do
-    if m.total > m.count * traces.PER_BUCKET then
-      split(m)
-    end
+  local is_split = true
+  while is_split and m.total > m.count * traces.PER_BUCKET do
+    is_split = split(m)
   end
   redis.call('HSET', m.key, traces.FIELD, traces.pack(m.count, m.total, m.expired, m.factor))
 end

@@ -19,7 +19,7 @@ function gone.objection(key, packed, last, trace, expiration, now_ms, given)
   if expiration > 0 and expiration <= expired and now_ms < expiration * 1000 then
     return 'ORDER_EXPIRED'
   end
-  local span, number = traces.span(count), traces.number(last, factor)
+  local span, number = traces.span(count), traces.whole(last, factor)
   local place = traces.place(number, count, span)
   if redis.call('SISMEMBER', traces.bucket(key, place, factor), trace) == 0 then
     return nil

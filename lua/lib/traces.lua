@@ -10,8 +10,8 @@
 -- and the others less what is above 10^9. Redis keeps small sets of such numbers; Lua has none of 64 bits, so a trace is text. Two
 -- hashes may share one, so a trace that is found proves nothing by itself: the caller asks the archive for the hash.
 --
--- The bucket of a trace follows from its last part times the factor, a secret of the market. So only hashes with the same last part
--- are known to share a bucket. Buckets grow one at a time, by linear hashing: a bucket that is split gives half of its traces to
+-- The bucket of a trace follows from its last part times the factor, a secret of the market. So only hashes with nearly the same last
+-- part are known to share a bucket. Buckets grow one at a time, by linear hashing: a bucket that is split gives half of its traces to
 -- the new last one.
 --
 -- Markets that had traces before there was a factor keep the older form: the number of buckets I4, of traces I6, and the
@@ -27,7 +27,7 @@ local OLDER, OLDER_FACTOR, BYTES, EXPIRED_AT = '>I4I6I5', 1, 22, 12
 traces.PER_BUCKET = 200
 
 -- The last part has 9 digits; the prime is above all of them. Times a factor of 20 bits they are exact.
-local DECIMAL, DIGITS, PRIME = 1000000000, 9, 1000000007
+local DECIMAL, DIGITS, PRIME, LEFT_OUT = 1000000000, 9, 1000000007, 1024
 
 -- The trace of a hash, and its last part. place_order gets both from its caller, which needs less time for them
 -- (src/store/records/trace.ts).
@@ -50,9 +50,10 @@ function traces.head(packed)
   return struct.unpack('>I4I4I3', packed)
 end
 
--- The number that chooses the bucket of a trace, by its last part.
+-- The number that chooses the bucket of a trace, by its last part, with a fraction that `key` cuts off. The digits below are left out:
+-- of a small multiple of a power of two they are those of such a multiple, whatever the factor is.
 function traces.number(last, factor)
-  return last * factor % PRIME
+  return last * factor % PRIME / LEFT_OUT
 end
 
 -- The bucket of such a number. The buckets below half of `span` were there before the last doubling; those from `count` on are
@@ -79,6 +80,11 @@ function traces.open(packed)
   end
   local count, _, factor, expired, total = struct.unpack(traces.FORMAT, packed)
   return count, total, expired, factor
+end
+
+-- The same without a fraction, of either form.
+function traces.whole(last, factor)
+  return factor == OLDER_FACTOR and last or math.floor(traces.number(last, factor))
 end
 
 -- The least power of two above a number of buckets.

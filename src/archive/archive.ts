@@ -43,7 +43,9 @@ export function createArchive(options: ArchiveOptions): Archive {
   let claim: string | null = null;
 
   async function state(): Promise<ArchiveState | null> {
-    const [found] = await rows<StateRow>({ text: 'select * from archive_state', values: [] });
+    const [found] = await rows<StateRow>({
+      ...{ text: 'select * from archive_state', values: [], mayBeMissing: true },
+    });
     if (!found) return null;
     if (found.layout !== LAYOUT) {
       throw new Refusal('UNAVAILABLE', `the archive has layout ${found.layout}; this program has ${LAYOUT}`);

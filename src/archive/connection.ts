@@ -19,11 +19,13 @@ export interface Query {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly query_timeout?: number;
+  /** Without tables nothing was ever archived, or someone took them away: only who reads the state may think the first. */
+  readonly mayBeMissing?: boolean;
 }
 
 /** Queries to the archive. They throw UNAVAILABLE when no answer comes; the log has the cause, because it names where the archive is. */
 export interface Connection {
-  /** No rows when the tables are not there yet. */
+  /** No rows when the tables are not there, of a query that says so. */
   rows<Row extends object>(query: Query): Promise<Row[]>;
   withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
   /** Why it last did not answer; null when it always has. */
@@ -68,12 +70,12 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
   }
 
   return {
-    rows: <Row extends object>(query: Query) =>
+    rows: <Row extends object>({ mayBeMissing = false, ...query }: Query) =>
       answered(async () => {
         try {
           return (await pool.query({ ...query, values: [...query.values] })).rows as Row[];
         } catch (error) {
-          if ((error as { code?: string }).code === NO_TABLE) return [];
+          if (mayBeMissing && (error as { code?: string }).code === NO_TABLE) return [];
           throw error;
         }
       }),

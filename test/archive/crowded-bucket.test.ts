@@ -11,7 +11,7 @@ const YES = 0;
 /** Of so many buckets, half of the traces of bucket 20 belong into the next one. */
 const [BUCKETS, MANY] = [52, 9_000];
 
-const PRIME = 1_000_000_007;
+const [PRIME, LEFT_OUT] = [1_000_000_007, 1_024];
 const FACTOR = 654_321;
 /** 52 buckets, 10,400 traces, in the form without a factor. */
 const OLDER = Buffer.from('000000340000000028a00000000000', 'hex');
@@ -19,7 +19,8 @@ const NEWER = { buckets: BUCKETS, span: 64, factor: FACTOR, expiredSec: 0, trace
 
 /** The last part of traces of bucket 20, half of which belong into the next one; with a factor of the market. */
 const lastOf = (i: number, factor: number): number => {
-  for (let last = i * 64; ; last++) if (((last * factor) % PRIME) % 32 === 20) return last;
+  const left = factor === 1 ? 1 : LEFT_OUT;
+  for (let last = i * 100_000; ; last++) if (Math.floor(((last * factor) % PRIME) / left) % 32 === 20) return last;
 };
 
 test.each([

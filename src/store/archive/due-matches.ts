@@ -7,6 +7,7 @@ import { countFills, hashHex } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
+import { readInParts } from '../redis/parts';
 import type { RedisClient } from '../redis/scripts';
 import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
 
@@ -52,10 +53,11 @@ interface Unsettled extends StreamPlace {
 }
 
 type Records = ReadonlyMap<Unsettled, readonly (Buffer | null)[]>;
-type Entry = [id: Buffer, fields: Buffer[]];
 
 /** Of one pass: the matches of all markets together, and their fills. A market reads at least so many. */
 const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [2_000, 10_000, 10];
+/** Of one market: about FILLS_MAX fills. */
+const MATCHES_BYTES = FILLS_MAX * MATCH_FILL.bytes;
 const MARKETS_MAX = 200;
 const NAMES_MAX = 1_000;
 /** Marks move on soon; a settlement that is not CONFIRMED may stay so for long. */
@@ -107,23 +109,27 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
   async function read(id: MarketId, market: Waiting, upTo: StreamPlace, most: number): Promise<Stretch> {
     const last = earliest(upTo, { tradeMs: now() - keepMs, sequence: Number.MAX_SAFE_INTEGER });
-    const found = await entriesOf(id, '-', idOf(last), most);
-    if (found.length === 0) await postpone(id, market, last);
-    return { id, market, matches: found, isFull: found.length === most };
+    const { matches, more } = await matchesOf(id, idOf(last), most);
+    if (matches.length === 0) await postpone(id, market, last);
+    return { id, market, matches, isFull: more };
   }
 
-  const entriesOf = async (id: MarketId, from: string, to: string, most: number): Promise<Unsettled[]> => {
-    const found = (await redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', most)) as unknown as Entry[];
-    return found.map(([entryId, fields]) => {
+  async function matchesOf(id: MarketId, to: string, most: number) {
+    const { found, more } = await readInParts(
+      (from, count) => redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', count),
+      ...(['-', most, MATCHES_BYTES] as const),
+    );
+    const matches = found.map(([entryId, fields]): Unsettled => {
       const { tradeMs, sequence } = placeOf(entryId.toString());
       const packed = fields[1] as Buffer;
       return { tradeMs, sequence, packed, names: namesOf(id, sequence, packed) };
     });
-  };
+    return { matches, more };
+  }
 
   /** No match of a market may leave: all have left, a mark is behind, or their clock was ahead and they are too young. */
   async function postpone(id: MarketId, market: Waiting, upTo: StreamPlace): Promise<void> {
-    const [first] = isBehind(market.upTo, upTo) ? await entriesOf(id, '-', idOf(market.upTo), 1) : [];
+    const [first] = isBehind(market.upTo, upTo) ? (await matchesOf(id, idOf(market.upTo), 1)).matches : [];
     if (first) wait(market, MARKS_MS, first);
     else waiting.delete(id);
   }

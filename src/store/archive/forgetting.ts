@@ -93,14 +93,28 @@ export function createForgetting({
   const held = createLease({ redis, run, keys }, 'archive', keys.archiveLease);
   let batch = 0;
   let taken: string | null = null;
+  /** By performance.now(). */
+  let heldUntilMs = 0;
+  async function holds(asked: Promise<boolean>, lifeMs: number): Promise<boolean> {
+    const untilMs = performance.now() + lifeMs;
+    const isHeld = await asked;
+    if (isHeld) heldUntilMs = untilMs;
+    return isHeld;
+  }
   const lease: Lease = {
     ...held,
     async take(token, lifeMs) {
-      const isTaken = await held.take(token, lifeMs);
+      const isTaken = await holds(held.take(token, lifeMs), lifeMs);
       if (isTaken) taken = token;
       return isTaken;
     },
+    renew: (token, lifeMs, position) => holds(held.renew(token, lifeMs, position), lifeMs),
   };
+
+  /** After a pause longer than its lease a process forgets nothing: the Redis may be another one, whose clock is behind and has it still. */
+  function checkHeld(): void {
+    if (performance.now() >= heldUntilMs) throw new Fenced();
+  }
 
   async function open(): Promise<void> {
     if ((await redis.get(keys.mode)) === HALTED) throw new Fenced();
@@ -149,13 +163,13 @@ export function createForgetting({
 
   /** Orders leave after their matches. */
   async function forget(by: Forgetter, { markets, orders, journals }: Leaving, gone: Gone): Promise<void> {
-    await inTurn(markets, async (part) => {
+    await inTurn(markets, checkHeld, async (part) => {
       gone.matches += await left(forgetMatches(by, part));
     });
-    await inTurn(orderSteps(orders), async (part) => {
+    await inTurn(orderSteps(orders), checkHeld, async (part) => {
       gone.orders += await left(forgetOrders(by, part));
     });
-    await inTurn(journalSteps(journals), async (part) => {
+    await inTurn(journalSteps(journals), checkHeld, async (part) => {
       gone.lines += await left(forgetLines(by, part));
     });
   }
@@ -236,8 +250,15 @@ const orderSteps = (orders: readonly StoredOrder[]): StoredOrder[][] =>
   cut(orders, ORDERS_STEP, () => 1, ORDERS_STEP);
 
 /** One after the other: Redis runs all commands that a connection has sent before it looks at another connection. */
-async function inTurn<Part>(parts: readonly Part[], act: (part: Part) => Promise<void>): Promise<void> {
-  for (const part of parts) await act(part);
+async function inTurn<Part>(
+  parts: readonly Part[],
+  check: () => void,
+  act: (part: Part) => Promise<void>,
+): Promise<void> {
+  for (const part of parts) {
+    check();
+    await act(part);
+  }
 }
 
 /** How many left by a call. Throws Fenced when none may leave. */

@@ -2,6 +2,7 @@ import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '
 import { ORDER_BODY } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
+import { readInParts } from '../redis/parts';
 import type { RedisClient } from '../redis/scripts';
 import { createDueLines } from './due-lines';
 import { createDueMatches, readLeft } from './due-matches';
@@ -31,7 +32,8 @@ export interface Source {
   done(found: Found): Promise<void>;
 }
 
-const ENTRIES_STEP = 5_000;
+/** Of one pass. Entries that name ORDERS_MAX orders have less than these bytes. */
+const [ENTRIES_STEP, ENTRIES_BYTES] = [5_000, 1_000_000];
 /** The orders that are looked at in one pass, of which about so many may leave. */
 const ORDERS_MAX = 5_000;
 const READ_STEP = 500;
@@ -72,13 +74,11 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
   /** The entries behind the position that are old enough and that every other reader has finished with. */
   async function entries(): Promise<{ readonly read: Entry[]; readonly more: boolean }> {
     const readers = await redis.hmget(keys.readers, ...READERS);
-    const found = (await redis.xrangeBuffer(
-      keys.outbox,
-      position,
-      String(now() - keepMs),
-      'COUNT',
-      ENTRIES_STEP + 1,
-    )) as unknown as Entry[];
+    const to = String(now() - keepMs);
+    const { found, more } = await readInParts(
+      (from, count) => redis.xrangeBuffer(keys.outbox, from, to, 'COUNT', count),
+      ...([position, ENTRIES_STEP + 1, ENTRIES_BYTES] as const),
+    );
     const [first] = found;
     if (first && first[0].toString() !== position) {
       await startAgain();
@@ -91,7 +91,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     const end = isAhead(found.at(-1)) ? found.findIndex(isAhead) : -1;
     return {
       read: found.slice(1, end === -1 ? undefined : Math.max(1, end)),
-      more: found.length > ENTRIES_STEP,
+      more,
     };
   }
 
