@@ -20,7 +20,8 @@ const NEWER = { buckets: BUCKETS, span: 64, factor: FACTOR, expiredSec: 0, trace
 /** The last part of traces of bucket 20, half of which belong into the next one; with a factor of the market. */
 const lastOf = (i: number, factor: number): number => {
   const left = factor === 1 ? 1 : LEFT_OUT;
-  for (let last = i * 100_000; ; last++) if (Math.floor(((last * factor) % PRIME) / left) % 32 === 20) return last;
+  for (let last = i * 100_000; ; last++)
+    if (Math.floor(((last * factor) % PRIME) / left) % 32 === 20) return last;
 };
 
 test.each([
