@@ -8,10 +8,12 @@ export interface RedisMemory {
   readonly recordsBytes: number;
   /** The last minute of events. */
   readonly outboxBytes: number;
-  /** Everything else: books' updates, jobs, leases, sessions, connections, scripts. */
+  /** Keys that hold no records: books' updates, jobs, leases, sessions. Each of them has a bound. */
+  readonly boundedBytes: number;
+  /** Those keys, and what is in no key: connections, scripts. */
   readonly restBytes: number;
   readonly orders: number;
-  /** The rest by kind of key. */
+  /** Each kind of key. */
   readonly kinds: ReadonlyMap<string, number>;
 }
 
@@ -19,6 +21,8 @@ const SCAN_STEP = 1_000;
 /** As in docs/engine.md. */
 const RECORDS =
   /^\{x\d+\}:(o|bal|st|sl|su|sum|mk|ml|mn|exp|ar|fo|(u|w|ac|ps|p):.+|m:[0-9a-z]{8}(:(b|a|t|bal|c\d+|g\d+|sl|paid))?)$/s;
+/** Their names end with the bytes of an address. */
+const OF_WALLET = /^(\{x\d+\}:(?:u|w|ac|ps|p):).+$/s;
 const OUTBOX = /^\{x\d+\}:out$/;
 
 export const keyGroup = (name: string): 'records' | 'outbox' | 'rest' =>
@@ -73,7 +77,7 @@ export async function weigh(redis: Redis, missed: number): Promise<RedisMemory> 
       const [name, size] = [raw.toString('latin1'), Number(sizes[i] ?? 0)];
       const group = keyGroup(name);
       bytes[group] += size;
-      if (group === 'rest') kinds.set(kindOf(name), (kinds.get(kindOf(name)) ?? 0) + size);
+      kinds.set(kindOf(name), (kinds.get(kindOf(name)) ?? 0) + size);
     }
   } while (cursor !== '0');
   const used = await usedBytes(redis);
@@ -81,6 +85,7 @@ export async function weigh(redis: Redis, missed: number): Promise<RedisMemory> 
     usedBytes: used,
     recordsBytes: bytes.records,
     outboxBytes: bytes.outbox,
+    boundedBytes: bytes.rest,
     restBytes: used - bytes.records - bytes.outbox,
     orders: await redis.hlen(shardKeys().orders),
     kinds,
@@ -89,7 +94,7 @@ export async function weigh(redis: Redis, missed: number): Promise<RedisMemory> 
 
 /** A key's name without the part that distinguishes it from others of its kind. */
 const kindOf = (name: string): string =>
-  name.replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
+  name.replace(OF_WALLET, '$1*').replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
 
 export async function usedBytes(redis: Redis): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);

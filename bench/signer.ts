@@ -24,6 +24,8 @@ export interface Wish {
   readonly cents?: number;
   readonly outcome?: 0 | 1;
   readonly lots?: bigint;
+  /** Seconds; 0 for an order that does not expire. */
+  readonly expiration?: bigint;
 }
 
 export type Signer = Awaited<ReturnType<typeof createSigner>>;
@@ -53,6 +55,7 @@ export async function createSigner(web: Side, walletCount = WALLETS) {
     cents = 1 + (count % DEPTH_CENTS),
     outcome = count % 2 === 0 ? 0 : 1,
     lots,
+    expiration = 0n,
   }: Wish = {}): Submission {
     const number = count++ % walletCount;
     const { key, wallet } = wallets[number] as (typeof wallets)[number];
@@ -65,7 +68,7 @@ export async function createSigner(web: Side, walletCount = WALLETS) {
       tokenId: BigInt(market.outcomes[outcome]?.tokenId ?? 0),
       makerAmount: (tokens * BigInt(cents)) / 100n,
       takerAmount: tokens,
-      expiration: 0n,
+      expiration,
       nonce: 0n,
       feeRateBps: 0n,
       side: 0,

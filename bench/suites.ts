@@ -15,7 +15,8 @@ import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
 import { benchSettle, type SettleRow, settleLines } from './settle';
-import { benchSoak, type SoakRow } from './soak';
+import { benchSoak, type KindRow, type SoakRow } from './soak';
+import { benchSoakArchive } from './soak-archive';
 import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
@@ -68,9 +69,8 @@ async function withRedis(url: string, run: (redis: Redis) => Promise<void>): Pro
   }
 }
 
-/** With the address of a PostgreSQL of its own, or with null. */
-async function withArchive(isWanted: boolean, run: (url: string | null) => Promise<void>): Promise<void> {
-  if (!isWanted) return run(null);
+/** With the address of a PostgreSQL of its own. */
+async function withPostgres(run: (url: string) => Promise<void>): Promise<void> {
   const postgres = await startPostgres({ durable: true });
   try {
     await run(postgres.url);
@@ -119,13 +119,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ deadlineMs, full }, emit) => benchScale(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
     targets.scaleLines,
   ),
-  soak: suite<SoakRow>(
-    ({ redisUrl, minutes, archive }, emit, tell) =>
-      withArchive(archive, (archiveUrl) =>
-        benchSoak({ redisUrl, archiveUrl, minutes }, emit, (kind) => tell({ ...kind })),
-      ),
-    soakLines,
-  ),
+  soak: suite<SoakRow>(({ redisUrl, minutes, archive }, emit, tell) => {
+    const tellKind = (kind: KindRow): void => tell({ ...kind });
+    if (!archive) return benchSoak(redisUrl, minutes, emit, tellKind);
+    return withPostgres((url) => benchSoakArchive(redisUrl, url, minutes, emit, tellKind));
+  }, soakLines),
   expiry: suite<ExpiryRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchExpiry(redis, emit)),
     targets.expiryLines,

@@ -56,6 +56,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
 
     /// @notice Gas for the delivery of one asset to a wallet, whose contract may be called with most of it.
     uint256 public constant DELIVERY_GAS = 120_000;
+    /// Gas to report one match, and the least with which it is worth to begin one.
+    uint256 private constant REPORT_GAS = 10_000;
+    uint256 private constant MATCH_GAS_MIN = 300_000;
     bytes32 public constant parentCollectionId = bytes32(0);
     uint256 private constant COLLATERAL = 0;
     uint256 private constant ONE = 1e18;
@@ -90,7 +93,7 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 makerAmountFilled,
         uint256 takerAmountFilled
     );
-    /// @notice Fees of one match in one asset.
+    /// @notice A part of a match's fees: the receiver has it, or is owed it (`Held`).
     event FeeCharged(address indexed receiver, uint256 tokenId, uint256 amount);
     event TokenRegistered(uint256 indexed token0, uint256 indexed token1, bytes32 indexed conditionId);
     event FeeReceiverChanged(address indexed receiver, address indexed admin);
@@ -99,14 +102,16 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     /// @notice The match was settled before; nothing moved.
     event Done(uint256 indexed id);
     /// @notice The match was not settled. `reason` is the data of the error: `Fault` blames a wallet, any other error is the
-    /// operator's, and empty data means that the transaction had too little gas.
+    /// operator's, and empty data means that the match used up its gas or that its encoding is malformed.
     event MatchFailed(uint256 indexed id, bytes reason);
     /// @notice The wallet could not receive an asset; the contract keeps it for the wallet.
     event Held(address indexed wallet, uint256 indexed asset, uint256 amount);
     event Claimed(address indexed wallet, uint256 indexed asset, address to, uint256 amount);
 
-    /// @notice The maker's price does not meet the taker's, or the taker would pay more or get less than it signed.
+    /// @notice The maker's price does not meet the taker's, or the taker would pay more than its fill.
     error NotCrossing();
+    /// @notice The taker would get less for its fill than it signed.
+    error TooLittleTokensReceived();
     /// @notice Orders on the same side must be for the two tokens of a market, orders on different sides for the same token.
     error MismatchedTokenIds();
     /// @notice A fill would have to be rounded.
@@ -122,6 +127,10 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     error NotSelf();
     /// @notice The address cannot be used here.
     error InvalidAddress();
+    /// @notice A match with this id was settled.
+    error AlreadySettled();
+    /// @notice In the answer of `settle`: the match failed without a reason.
+    error NoReason();
     /// @notice Nothing is owed.
     error NothingOwed();
     /// @notice The asset could not be delivered.
@@ -206,18 +215,42 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
 
     /// @notice Settles matches, each by itself: one that fails moves nothing and stops no other.
     /// Emits `MatchSettled`, `Done` or `MatchFailed` for each.
-    function settle(Match[] calldata matches) external onlyOperator notPaused nonReentrant {
+    /// @return reasons For each match the data of an error, and nothing for a match that was settled: an `eth_call` says
+    /// before the transaction which matches would fail, and why.
+    function settle(Match[] calldata matches)
+        external
+        onlyOperator
+        notPaused
+        nonReentrant
+        returns (bytes[] memory reasons)
+    {
+        reasons = new bytes[](matches.length);
         for (uint256 i; i < matches.length; ++i) {
             uint256 id = matches[i].id;
             if (isSettled(id)) {
+                reasons[i] = abi.encodeWithSelector(AlreadySettled.selector);
                 emit Done(id);
                 continue;
             }
-            try this.settleOne(matches[i]) {}
-            catch (bytes memory reason) {
+            bytes memory data = _callOf(matches, i);
+            (bool isDone, bytes memory reason) = _try(data, REPORT_GAS * (1 + matches.length - i));
+            if (!isDone) {
                 emit MatchFailed(id, reason);
+                reasons[i] = reason.length != 0 ? reason : abi.encodeWithSelector(NoReason.selector);
+                continue;
+            }
+            // The next match uses the same memory, which costs more the more of it there is.
+            assembly ("memory-safe") {
+                mstore(0x40, data)
             }
         }
+    }
+
+    /// Runs one match. `kept` is gas to report this match and those after it: without it, a match that uses up its gas would
+    /// undo those before it.
+    function _try(bytes memory data, uint256 kept) private returns (bool isDone, bytes memory reason) {
+        if (gasleft() < kept + MATCH_GAS_MIN) return (false, abi.encodeWithSelector(NotEnoughGas.selector));
+        return address(this).call{gas: gasleft() - kept}(data);
     }
 
     /// @notice One match of `settle`, in a call of its own, so that its failure undoes it alone.
@@ -240,8 +273,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     }
 
     /// @notice Pays what is owed to a wallet in one asset. The wallet may name any receiver, others only the wallet.
+    /// Works while trading is paused.
     function claim(address wallet, uint256 asset, address to) external nonReentrant {
-        if (to == address(0) || (msg.sender != wallet && to != wallet)) revert InvalidAddress();
+        if (to == address(0) || to == address(this) || (msg.sender != wallet && to != wallet)) revert InvalidAddress();
         uint256 amount = owed[wallet][asset];
         if (amount == 0) revert NothingOwed();
         owed[wallet][asset] = 0;
@@ -268,6 +302,27 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     {
         if (operator != address(this) || msg.sender != address(_ctf)) revert NotSelf();
         return this.onERC1155BatchReceived.selector;
+    }
+
+    /// The call of `settleOne` for a match. It copies the encoded match, from its beginning to that of the next, because
+    /// decoding and encoding it again costs ten times as much. With another order of encoding it copies all that follows,
+    /// which only costs more: `settleOne` decodes and checks what it gets.
+    function _callOf(Match[] calldata matches, uint256 i) private pure returns (bytes memory data) {
+        bytes4 selector = this.settleOne.selector;
+        bool isLast = i + 1 == matches.length;
+        Match calldata next = matches[isLast ? i : i + 1];
+        Match calldata one = matches[i];
+        assembly ("memory-safe") {
+            let end := calldatasize()
+            if and(iszero(isLast), gt(next, one)) { end := next }
+            let size := sub(end, one)
+            data := mload(0x40)
+            mstore(data, add(size, 0x24))
+            mstore(add(data, 0x20), selector)
+            mstore(add(data, 0x24), 0x20)
+            calldatacopy(add(data, 0x44), one, size)
+            mstore(0x40, and(add(add(data, size), 0x63), not(0x1f)))
+        }
     }
 
     function _setFeeReceiver(address receiver) private {
@@ -297,7 +352,8 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     {
         uint256 paid = sums.pays + sums.alikePays;
         uint256 got = sums.gets + sums.alikeGets;
-        if (paid > making || got * taker.makerAmount < making * taker.takerAmount) revert NotCrossing();
+        if (paid > making) revert NotCrossing();
+        if (got * taker.makerAmount < making * taker.takerAmount) revert TooLittleTokensReceived();
         fee = _fee(taker.feeRateBps, taker.side, making, got);
         (uint256 gives, uint256 takes) = _assets(taker);
         emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, fee);
@@ -428,15 +484,14 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     }
 
     /// Moves an asset between two wallets, or from this contract to a wallet. When the receiver refuses it, this contract
-    /// keeps it for the receiver; a wallet that refused once in a transaction is not tried again in it.
+    /// keeps it for the receiver. A wallet whose code refused tokens is not called again in the same transaction.
     function _deliver(address from, address to, uint256 asset, uint256 amount) private {
         if (amount == 0) return;
         _requireGas(DELIVERY_GAS);
-        if (!_refused(to)) {
-            if (_transfer(from, to, asset, amount, DELIVERY_GAS)) return;
-        }
+        bool mayTry = asset == COLLATERAL || !_refused(to);
+        if (mayTry && _transfer(from, to, asset, amount, DELIVERY_GAS)) return;
         if (from != address(this)) _pullExactly(from, asset, amount);
-        _noteRefusal(to);
+        if (asset != COLLATERAL) _noteRefusal(to);
         owed[to][asset] += amount;
         emit Held(to, asset, amount);
     }

@@ -51,6 +51,8 @@ abstract contract Orders is EIP712, Roles {
         uint64 cancelledAt;
         /// The order was filled in part, so its signature was valid.
         bool known;
+        /// Fills the slot, so that a write need not read it first.
+        uint56 unused;
     }
 
     struct Nonce {
@@ -151,7 +153,7 @@ abstract contract Orders is EIP712, Roles {
 
     /// @notice Orders of the wallet with a lower nonce are void.
     function minNonce(address wallet) public view returns (uint256) {
-        Nonce storage nonce = _nonces[wallet];
+        Nonce memory nonce = _nonces[wallet];
         return nonce.raisedAt != 0 && block.timestamp >= nonce.raisedAt ? nonce.next : nonce.current;
     }
 
@@ -207,7 +209,10 @@ abstract contract Orders is EIP712, Roles {
     /// @notice Reverts with the reason when the order cannot be filled now, whoever it meets and whatever it can pay.
     function validateOrder(Order calldata order) external view {
         _check(order);
-        validateOrderSignature(hashOrder(order), order);
+        bytes32 orderHash = hashOrder(order);
+        (bool isOver,) = getOrderStatus(orderHash);
+        if (isOver) revert OrderFilledOrCancelled();
+        validateOrderSignature(orderHash, order);
     }
 
     /// @notice Reverts unless the signature is the maker's.

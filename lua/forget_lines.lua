@@ -39,9 +39,14 @@ end
 -- The journals that may be cut: flat, address, lines to cut, packed field of {x}:fo. And the number of all lines to cut.
 local function cuts()
   local before_ms, found, seen, total = outbox.now_ms() - tonumber(ARGV[4]), {}, {}, 0
-  for at = FIRST_AT, math.min(#ARGV, FIRST_AT + MEMBERS * WALLETS_MAX - 1), MEMBERS do
+  local last, addresses = math.min(#ARGV, FIRST_AT + MEMBERS * WALLETS_MAX - 1), {}
+  for at = FIRST_AT, last, MEMBERS do
+    addresses[#addresses + 1] = ARGV[at]
+  end
+  local fields = addresses[1] and redis.call('HMGET', KEYS[4], unpack(addresses))
+  for at = FIRST_AT, last, MEMBERS do
     local address, cut, count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-    local orders, first_ms, lines = archive.of_wallet(KEYS[4], address)
+    local orders, first_ms, lines = archive.open_wallet(fields[(at - FIRST_AT) / MEMBERS + 1])
     if cut == lines and count > 0 and total + count <= LINES_MAX and not seen[address]
       and is_as_archived(shard .. 'ac:' .. address, count, ARGV[at + 3], before_ms) then
       local n = #found
@@ -60,8 +65,12 @@ local found, total = cuts()
 
 -- From here on nothing may fail.
 archive.note(KEYS[1], batch, 'lines', total)
+local written = {}
 for i = 1, #found, 3 do
   redis.call('LTRIM', shard .. 'ac:' .. found[i], integer.text(found[i + 1]), '-1')
-  redis.call('HSET', KEYS[4], found[i], found[i + 2])
+  written[#written + 1], written[#written + 2] = found[i], found[i + 2]
+end
+if written[1] then
+  redis.call('HSET', KEYS[4], unpack(written))
 end
 return total

@@ -17,6 +17,7 @@
 
 local archive = require('lib.archive')
 local book = require('lib.book')
+local integer = require('lib.integer')
 local left = require('lib.left')
 local outbox = require('lib.outbox')
 local settlements = require('lib.settlements')
@@ -72,27 +73,32 @@ local function add(sums, packed)
   return fills
 end
 
--- Adds to `names` and `ids` those of a match's settlement records, if each is CONFIRMED and has the head that was archived.
-local function settle(names, ids, sequence, heads, parts)
-  if #heads ~= parts * settlements.HEAD_BYTES then
-    return false
-  end
+-- Adds the names and the archived heads of a match's settlement records. Returns whether each of them has one.
+local function add_records(names, heads, sequence, packed, parts)
   for part = 0, parts - 1 do
-    local head = heads:sub(part * settlements.HEAD_BYTES + 1, (part + 1) * settlements.HEAD_BYTES)
-    local name = struct.pack('>c8I6B', market, sequence, part)
-    local packed = redis.call('HGET', KEYS[4], name)
-    if not packed or packed:sub(1, settlements.HEAD_BYTES) ~= head or head:byte() ~= settlements.CONFIRMED then
-      return false
-    end
-    names[#names + 1], ids[#ids + 1] = name, settlements.list_id(head)
+    names[#names + 1] = struct.pack('>c8I6B', market, sequence, part)
+    heads[#heads + 1] = packed:sub(part * settlements.HEAD_BYTES + 1, (part + 1) * settlements.HEAD_BYTES)
   end
-  return true
+  return #packed == parts * settlements.HEAD_BYTES
+end
+
+-- Returns the ids of these settlement records in the lists; nil when one is not CONFIRMED or has not the head that was archived.
+local function ids_of(names, heads)
+  local records, ids = redis.call('HMGET', KEYS[4], unpack(names)), {}
+  for i = 1, #names do
+    local packed, head = records[i], heads[i]
+    if not packed or packed:sub(1, settlements.HEAD_BYTES) ~= head or head:byte() ~= settlements.CONFIRMED then
+      return nil
+    end
+    ids[i] = settlements.list_id(head)
+  end
+  return ids
 end
 
 -- Adds the matches to the sums. Returns the names of their settlement records and their ids in the lists; nil when something is
 -- not as it was archived. The place of the last match is `ms`, `sequence`.
 local function plan(sums, ms, sequence)
-  local found, names, ids, fills = redis.call('XRANGE', KEYS[2], '-', trades.id(ms, sequence), 'COUNT', count + 1), {}, {}, 0
+  local found, names, heads, fills = redis.call('XRANGE', KEYS[2], '-', trades.id(ms, sequence), 'COUNT', count + 1), {}, {}, 0
   if #found ~= count then
     return nil
   end
@@ -103,11 +109,35 @@ local function plan(sums, ms, sequence)
     end
     local own = add(sums, found[i][2][2])
     fills = fills + own
-    if own == 0 or fills > FILLS_MAX or not settle(names, ids, number, ARGV[FIRST_AT + 2 * i - 1], trades.parts(own)) then
+    if own == 0 or fills > FILLS_MAX
+      or not add_records(names, heads, number, ARGV[FIRST_AT + 2 * i - 1], trades.parts(own)) then
       return nil
     end
   end
-  return names, ids
+  return names, ids_of(names, heads)
+end
+
+-- Whether these are the first entries of a list.
+local function are_first(key, ids)
+  local found, is_one = redis.call('XRANGE', key, '-', '+', 'COUNT', #ids), {}
+  for i = 1, #ids do
+    is_one[ids[i]] = true
+  end
+  for i = 1, #ids do
+    if not found[i] or not is_one[found[i][1]] then
+      return false
+    end
+  end
+  return true
+end
+
+-- Takes entries out of a list. Cutting off the first ones takes a tenth of the time of deleting each.
+local function take_out(key, ids, is_cut)
+  if is_cut then
+    redis.call('XTRIM', key, 'MAXLEN', integer.text(redis.call('XLEN', key) - #ids))
+  else
+    redis.call('XDEL', key, unpack(ids))
+  end
 end
 
 if not archive.admits(KEYS[6], KEYS[7], KEYS[8], ARGV[2], batch) then
@@ -123,15 +153,17 @@ if has_places then
   end
 end
 
+local of_all, of_market = ids and are_first(KEYS[5], ids), ids and are_first(KEYS[3], ids)
+
 -- From here on nothing may fail.
-archive.note(KEYS[6], batch, 'matches', names and count or 0)
-if not names then
+archive.note(KEYS[6], batch, 'matches', ids and count or 0)
+if not ids then
   return 0
 end
 sums.ms, sums.sequence, sums.matches = ms, sequence, sums.matches + count
 left.write(KEYS[1], sums)
 redis.call('XTRIM', KEYS[2], 'MINID', trades.id(ms, sequence + 1))
 redis.call('HDEL', KEYS[4], unpack(names))
-redis.call('XDEL', KEYS[5], unpack(ids))
-redis.call('XDEL', KEYS[3], unpack(ids))
+take_out(KEYS[5], ids, of_all)
+take_out(KEYS[3], ids, of_market)
 return count

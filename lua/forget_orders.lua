@@ -8,45 +8,51 @@
 -- KEYS     1 {x}:o   2 {x}:ar   3 {x}:arl   4 {x}:bal   5 {x}:mode   6 {x}:fo; and, by the records found, the markets' hashes and
 --          traces {x}:m:<id>:g<n> and the wallets' indexes {x}:u:<address>
 -- ARGV     1 shard prefix `{x}:`   2 token of the lease   3 number of the batch   4 milliseconds since its end for which an order is
---          kept   then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
+--          kept   5 the factor (lib/traces) of a market that has no traces yet
+--          then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
 -- Returns  how many were forgotten; -1 and nothing changed when nothing of this batch may leave now (archive.admits)
 -- Emits    nothing
--- Bound    ORDERS_MAX orders; for each market SPLITS_MAX splits of a bucket of CROWDED traces
+-- Bound    ORDERS_MAX orders; splits of buckets that have SPLIT_MAX traces together
 
 local archive = require('lib.archive')
 local book = require('lib.book')
-local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local left = require('lib.left')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 5
--- Chance gives no bucket so many traces, but a signer can try salts until the hashes of many orders share one. It is not split,
--- which would take long: then the market's buckets grow instead, and take more memory.
-local CROWDED = 800
+local ORDERS_MAX, FIRST_AT = 200, 6
+-- The traces that are looked at to split buckets, of all markets together; a split counts for some more. Orders bring a split for each
+-- PER_BUCKET of them, so what waits comes with the next orders. Chance gives no bucket so many traces, but a signer can try salts until
+-- the hashes of many orders share one. It is not split, which would take long: then no other bucket of the market is split either,
+-- and they take more memory.
+local SPLIT_MAX, EACH_SPLIT = 2400, 50
 
 local shard, batch, kept_ms = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
 
--- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets,
--- the number of traces in them (`total`), the latest expiration without a trace (`expired`), and by bucket the arguments of SADD.
+-- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets and
+-- their `span` and `factor` (lib/traces), the number of traces in them (`total`), the latest expiration without a trace
+-- (`expired`), and by bucket the arguments of SADD.
 local markets = {}
 local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
   if not markets[id] then
     local key = shard .. 'm:' .. id
     local found = redis.call('HMGET', key, 's', traces.FIELD, left.FIELD)
-    local count, total, expired, ms, sequence = 1, 0, 0, 0, 0
+    local count, total, expired, factor, ms, sequence = 1, 0, 0, 0, 0, 0
     if found[2] then
-      count, total, expired = struct.unpack(traces.FORMAT, found[2])
+      count, total, expired, factor = traces.open(found[2])
+    end
+    if total == 0 then
+      factor = tonumber(ARGV[5])
     end
     if found[3] then
       ms, sequence = struct.unpack(left.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
-      total = total, expired = expired, added = {}, is_changed = false }
+      span = traces.span(count), factor = factor, total = total, expired = expired, added = {}, is_changed = false }
   end
   return markets[id]
 end
@@ -64,9 +70,9 @@ local function is_over(packed)
   return not m or not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)
 end
 
--- The orders that may go: flat, hash and packed record.
+-- The orders that may go: flat, hash and packed record. And their makers, each once.
 local function over()
-  local hashes, tails, found, seen = {}, {}, {}, {}
+  local hashes, tails, found, makers, seen = {}, {}, {}, {}, {}
   for at = FIRST_AT, math.min(#ARGV, FIRST_AT + 2 * ORDERS_MAX - 1), 2 do
     hashes[#hashes + 1], tails[#tails + 1] = ARGV[at], ARGV[at + 1]
   end
@@ -74,11 +80,32 @@ local function over()
   for i = 1, #hashes do
     local packed = records[i]
     if packed and packed:sub(-order.CHANGES_BYTES) == tails[i] and not seen[hashes[i]] and is_over(packed) then
-      seen[hashes[i]] = true
+      local maker = packed:sub(order.MAKER_FROM, order.MAKER_TO)
+      if not seen[maker] then
+        makers[#makers + 1] = maker
+      end
+      seen[hashes[i]], seen[maker] = true, true
       found[#found + 1], found[#found + 2] = hashes[i], packed
     end
   end
-  return found
+  return found, makers
+end
+
+-- Wallets by address. A wallet has its `nonce`, the `hashes` of its orders that leave, how many left before and leave now
+-- (`count`), when the first of all these was created (`first_ms`), and how many lines of its journal have left (`lines`).
+local function wallets_of(makers)
+  local accounts, before = redis.call('HMGET', KEYS[4], unpack(makers)), redis.call('HMGET', KEYS[6], unpack(makers))
+  local wallets = {}
+  for i = 1, #makers do
+    local nonce, _ = 0, nil
+    if accounts[i] then
+      _, _, nonce = ledger.open_cash(accounts[i])
+    end
+    local count, first_ms, lines = archive.open_wallet(before[i])
+    wallets[makers[i]] = { nonce = nonce, hashes = {}, count = count, first_ms = count > 0 and first_ms or math.huge,
+      lines = lines }
+  end
+  return wallets
 end
 
 -- Leaves what keeps place_order from booking an order again: nothing, when its nonce is below the wallet's, which only rises, or its
@@ -94,32 +121,37 @@ local function leave(m, hash, expiration, is_below_nonce)
     return
   end
   local trace, last = traces.of(hash)
-  local place = traces.bucket(last, m.count)
+  local number = traces.whole(last, m.factor)
+  local place = traces.place(number, m.count, m.span)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
 end
 
--- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there.
+local effort_left = SPLIT_MAX
+
+-- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there. Returns false for one that is
+-- not split.
 local function split(m)
-  local half = 1
-  while half * 2 <= m.count do
-    half = half * 2
+  local added = m.count
+  local from, to = traces.bucket(m.key, added - m.span / 2, m.factor), traces.bucket(m.key, added, m.factor)
+  local effort = redis.call('SCARD', from) + EACH_SPLIT
+  if effort > effort_left then
+    return false
   end
-  local from, to = integer.text(m.count - half), integer.text(m.count)
-  if redis.call('SCARD', m.key .. ':g' .. from) > CROWDED then
-    return
-  end
-  m.count = m.count + 1
-  local members, moving = redis.call('SMEMBERS', m.key .. ':g' .. from), {}
+  effort_left = effort_left - effort
+  m.count, m.span = added + 1, traces.span(added + 1)
+  local members, moving = redis.call('SMEMBERS', from), {}
   for i = 1, #members do
-    if traces.bucket(traces.last(members[i]), m.count) == to then
+    local number = traces.whole(traces.last(members[i]), m.factor)
+    if traces.place(number, m.count, m.span) == added then
       moving[#moving + 1] = members[i]
     end
   end
   if moving[1] then
-    redis.call('SADD', m.key .. ':g' .. to, unpack(moving))
-    redis.call('SREM', m.key .. ':g' .. from, unpack(moving))
+    redis.call('SADD', to, unpack(moving))
+    redis.call('SREM', from, unpack(moving))
   end
+  return true
 end
 
 local function write_traces(m)
@@ -127,49 +159,42 @@ local function write_traces(m)
     return
   end
   for place, members in pairs(m.added) do
-    redis.call('SADD', m.key .. ':g' .. place, unpack(members))
+    redis.call('SADD', traces.bucket(m.key, place, m.factor), unpack(members))
   end
-  for _ = 1, SPLITS_MAX do
-    if m.total > m.count * traces.PER_BUCKET then
-      split(m)
-    end
+  local is_split = true
+  while is_split and m.total > m.count * traces.PER_BUCKET do
+    is_split = split(m)
   end
-  redis.call('HSET', m.key, traces.FIELD, struct.pack(traces.FORMAT, m.count, m.total, m.expired))
+  redis.call('HSET', m.key, traces.FIELD, traces.pack(m.count, m.total, m.expired, m.factor))
 end
 
 if not archive.admits(KEYS[2], KEYS[3], KEYS[5], ARGV[2], batch) then
   return -1
 end
-local found, wallets, gone = over(), {}, {}
+local found, makers = over()
+local wallets, gone = makers[1] and wallets_of(makers), {}
 for i = 1, #found, 2 do
   local hash, packed = found[i], found[i + 1]
   local created_ms, _, _, _, _, expiration, maker = struct.unpack(order.BODY_IN_MARKET, packed)
   local wallet = wallets[maker]
-  if not wallet then
-    local account, current, _ = redis.call('HGET', KEYS[4], maker), 0
-    if account then
-      _, _, current = ledger.open_cash(account)
-    end
-    wallet = { nonce = current, hashes = {}, first_ms = math.huge }
-    wallets[maker] = wallet
-  end
   wallet.hashes[#wallet.hashes + 1], gone[#gone + 1] = hash, hash
-  wallet.first_ms = math.min(wallet.first_ms, created_ms)
-  leave(market_of(packed), hash, expiration, order.nonce(packed) < wallet.nonce)
+  wallet.count, wallet.first_ms = wallet.count + 1, math.min(wallet.first_ms, created_ms)
+  leave(market_of(packed), hash, expiration, wallet.nonce > 0 and order.nonce(packed) < wallet.nonce)
 end
 
 -- From here on nothing may fail.
 archive.note(KEYS[2], batch, 'orders', #gone)
+if not gone[1] then
+  return 0
+end
 for _, m in pairs(markets) do
   write_traces(m)
 end
+local fields = {}
 for maker, wallet in pairs(wallets) do
   redis.call('ZREM', shard .. 'u:' .. maker, unpack(wallet.hashes))
-  local count, first_ms, lines = archive.of_wallet(KEYS[6], maker)
-  redis.call('HSET', KEYS[6], maker, struct.pack(archive.OF_WALLET, count + #wallet.hashes,
-    count > 0 and math.min(first_ms, wallet.first_ms) or wallet.first_ms, lines))
+  fields[#fields + 1], fields[#fields + 2] = maker, struct.pack(archive.OF_WALLET, wallet.count, wallet.first_ms, wallet.lines)
 end
-if gone[1] then
-  redis.call('HDEL', KEYS[1], unpack(gone))
-end
+redis.call('HSET', KEYS[6], unpack(fields))
+redis.call('HDEL', KEYS[1], unpack(gone))
 return #gone

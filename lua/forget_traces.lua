@@ -8,7 +8,6 @@
 -- Bound    BUCKETS_MAX buckets
 
 local book = require('lib.book')
-local integer = require('lib.integer')
 local traces = require('lib.traces')
 
 local BUCKETS_MAX = 200
@@ -17,14 +16,14 @@ local found = redis.call('HMGET', KEYS[1], 's', traces.FIELD)
 if not found[2] or struct.unpack('>B', found[1]) < book.CLOSED then
   return 0
 end
-local count, total, expired = struct.unpack(traces.FORMAT, found[2])
+local count, total, expired, factor = traces.open(found[2])
 local left = math.max(0, count - math.min(tonumber(ARGV[1]), BUCKETS_MAX))
 for i = left, count - 1 do
-  redis.call('UNLINK', KEYS[1] .. ':g' .. integer.text(i))
+  redis.call('UNLINK', traces.bucket(KEYS[1], i, factor))
 end
 if left == 0 then
   redis.call('HDEL', KEYS[1], traces.FIELD)
   return 0
 end
-redis.call('HSET', KEYS[1], traces.FIELD, struct.pack(traces.FORMAT, left, total, expired))
+redis.call('HSET', KEYS[1], traces.FIELD, traces.pack(left, total, expired, factor))
 return 1

@@ -15,8 +15,7 @@
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
---          4 key prefix of the shard, `{x}:`
---          5... behind GONE, its nowMs: at that time the archive did not have this order (lib/traces)
+--          4... behind GONE, its nowMs: at that time the archive did not have this order (lib/traces)
 -- Returns  the record, when the order rested and met no order; { BOOKED, record, fills }, when it was booked otherwise,
 --          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
@@ -53,23 +52,29 @@ local time = redis.call('TIME')
 local now_ms = outbox.ms_of(time)
 
 -- Read the best order of the other side within the limit, the market's state, and the levels that will change.
-local own_key, level, score = KEYS[3], 'a' .. yes, yes
+local own_key, level, score = KEYS[3], (is_bid and 'b' or 'a') .. yes, yes
 local opposite, limit = KEYS[2], '-' .. yes
 if is_bid then
-  own_key, level, score, opposite, limit = opposite, 'b' .. yes, limit, own_key, yes
+  own_key, score, opposite, limit = opposite, limit, own_key, yes
 end
 local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
 local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
-local found = redis.call('HMGET', KEYS[1], 's', level, best_level or 'g', 'g')
-if not found[1] then
-  return refuse(now_ms, 'MARKET_NOT_FOUND')
-end
-if found[4] then
+local found = best_level and redis.call('HMGET', KEYS[1], 's', level, 'g', best_level)
+  or redis.call('HMGET', KEYS[1], 's', level, 'g')
+local objection = not found[1] and 'MARKET_NOT_FOUND'
+if found[3] then
   local traces = require('lib.traces')
-  local objection = traces.objection(KEYS[1], found[4], ARGV[2], expiration, now_ms, 4)
-  if objection then
-    return refuse(now_ms, objection)
+  local count, span, factor = traces.head(found[3])
+  local part, trace = request.trace(ARGV[1], yes)
+  local number = traces.number(part, factor)
+  local place = traces.place(number, count, span)
+  if redis.call('SISMEMBER', traces.key(KEYS[1], place), trace) == 1 or traces.is_special(found[3], expiration) then
+    local gone = require('lib.gone')
+    objection = gone.objection(KEYS[1], found[3], part, trace, expiration, now_ms, 3)
   end
+end
+if objection then
+  return refuse(now_ms, objection)
 end
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
 -- Read the first order of the other side, and the accounts of both wallets.
@@ -92,18 +97,14 @@ local free, reserved, current, faucet_ms = grant, 0, 0, 0
 if account then
   free, reserved, current, faucet_ms = ledger.open_cash(account)
 end
-local objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
+objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
 if objection then
   return refuse(now_ms, objection, request.detail_of(objection, current, status))
 end
 local required, available, asset = size * price, free, ledger.COLLATERAL
 if side == order.SELL then
   held = redis.call('HGET', KEYS[1] .. ':bal', maker)
-  local yes_free, no_free, _ = 0, 0
-  if held then
-    yes_free, _, no_free = ledger.open_tokens(held)
-  end
-  required, available, asset = size * ledger.MICRO_PER_LOT, outcome == 0 and yes_free or no_free, ledger.YES + outcome
+  required, available, asset = size * ledger.MICRO_PER_LOT, held and ledger.free_of(held, outcome) or 0, ledger.YES + outcome
 elseif is_budget then
   required = budget
 end
@@ -114,7 +115,7 @@ end
 -- Choose: the order is filled by one maker; or it meets several makers, or may not rest; or it rests.
 if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_ONLY and not is_budget then
   local straight = require('lib.straight')
-  local record, fills = straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, found[3],
+  local record, fills = straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, found[4],
     status, mode, sequence, liquidity, trade_ms, volume, sets, first_hash, first,
     free, reserved, current, faucet_ms, first_account)
   if record then
@@ -123,26 +124,20 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
 end
 if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
-  if not first then
-    local stored = redis.call('HGET', KEYS[4], ARGV[2])
-    if stored then
-      return request.replayed(now_ms, stored)
-    end
+  local stored = not first and redis.call('HGET', KEYS[4], ARGV[2])
+  if stored then
+    return request.replayed(now_ms, stored)
   end
-  local q = { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
-    budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
-    maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit }
-  local known = { [level] = found[2] or '', [best_level or ''] = found[3] }
+  local shard = outbox.shard_of(KEYS[7])
+  local q = request.of(side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot,
+    market, maker, now_ms, is_budget, opposite, limit, shard)
+  local known = { [level] = found[2] or '', [best_level or ''] = found[4] }
   local b = book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, known)
-  local reply, code, explanation = matching.sweep(q, b, first_hash, first, found[3], dry_run, nil)
+  local reply, code, explanation = matching.sweep(q, b, first_hash, first, found[4], dry_run, nil)
   return reply or refuse(now_ms, code, explanation)
 end
 local straight = require('lib.straight')
 local record = straight.rest(now_ms, side, outcome, price, size, expiration, market, maker, yes, own_key, level, score, found[2],
   status, mode, sequence, liquidity, trade_ms, volume, sets, last,
   free, reserved, current, faucet_ms, held)
-if record then
-  return record
-end
-local stored = redis.call('HGET', KEYS[4], ARGV[2])
-return request.replayed(now_ms, stored)
+return record or refuse(now_ms, 'REPLAYED')

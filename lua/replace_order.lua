@@ -4,8 +4,8 @@
 -- The two are separate commands, with two numbers and two entries of the outbox. Repeating a booked hash changes nothing.
 --
 -- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
--- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old order, 32 bytes
---          6... as place_order's 5
+-- ARGV     1 to 3 as place_order has them, for the new order   4 hash of the old order, 32 bytes
+--          5... as place_order's 4
 -- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
@@ -31,7 +31,7 @@ local request = require('lib.request')
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
 local is_bid, is_budget = side == outcome, order_type == order.MARKET_TYPE and side == order.BUY
-local now_ms = outbox.now_ms()
+local now_ms, shard = outbox.now_ms(), outbox.shard_of(KEYS[7])
 
 local function refuse(code, ...)
   return { code, integer.text(now_ms), ... }
@@ -42,27 +42,28 @@ local function unfit_of(b)
   if not b then
     return 'MARKET_NOT_FOUND'
   elseif b.known.g ~= '' then
-    local traces = require('lib.traces')
-    return traces.objection(b.key, b.known.g, ARGV[2], expiration, now_ms, 5)
+    local gone = require('lib.gone')
+    local last, trace = request.trace(ARGV[1], yes)
+    return gone.objection(b.key, b.known.g, last, trace, expiration, now_ms, 4)
   end
 end
 
-local stored = redis.call('HMGET', KEYS[4], ARGV[2], ARGV[5])
+local stored = redis.call('HMGET', KEYS[4], ARGV[2], ARGV[4])
 if stored[1] then
   return refuse('REPLAYED', stored[1], stored[2] or '')
 end
-local before = book.open(ARGV[4], market, 'g')
+local before = book.open(shard, market, 'g')
 local unfit = unfit_of(before)
 if unfit then
   return refuse(unfit)
 end
-local a = ledger.read(ARGV[4], market, { maker }, 1, grant)
+local a = ledger.read(shard, market, { maker }, 1, grant)
 local _, _, current = ledger.cash(a, 1)
 local objection = request.objection(nonce, current, expiration, now_ms, before.status, before.mode, deadline_ms)
 if objection then
   return refuse(objection, request.detail_of(objection, current, before.status))
 end
-local old = stored[2] and order.unpack(stored[2], ARGV[5])
+local old = stored[2] and order.unpack(stored[2], ARGV[4])
 if not old or old.maker ~= maker or old.market ~= market then
   return refuse('ORDER_NOT_FOUND')
 elseif old.status > order.PARTIALLY_FILLED then
@@ -86,7 +87,7 @@ book.learn(before)
 local b = book.behind(before)
 local opposite, limit = is_bid and KEYS[3] or KEYS[2], is_bid and yes or '-' .. yes
 local gone = (order.side(old.kind) == order.outcome(old.kind)) ~= is_bid
-  and redis.call('ZRANK', opposite, book.member(old.sequence, ARGV[5])) or plan.NOWHERE
+  and redis.call('ZRANK', opposite, book.member(old.sequence, ARGV[4])) or plan.NOWHERE
 local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', gone == 0 and '1' or '0', '1')
 local first_hash, first, best_total
 if best[1] then
@@ -95,9 +96,8 @@ if best[1] then
   best_total = redis.call('HGET', KEYS[1], is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
 end
 
-local q = { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
-  budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
-  maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit }
+local q = request.of(side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot,
+  market, maker, now_ms, is_budget, opposite, limit, shard)
 local reply, code, explanation = matching.sweep(q, b, first_hash, first, best_total, dry_run,
   { order = old, gone = gone, before = before })
 if not reply then

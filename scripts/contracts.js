@@ -14,7 +14,7 @@ const ARTIFACTS = path.join(SOURCES, 'artifacts');
 const CONTRACTS = ['MarketExchange', 'TestCollateral', 'WalletReader', 'SignatureProbe'];
 
 const SETTINGS = {
-  optimizer: { enabled: true, runs: 10_000 },
+  optimizer: { enabled: true, runs: 1_000_000 },
   viaIR: true,
   // BNB Chain runs it since June 2024. Newer opcodes are not needed.
   evmVersion: 'cancun',
@@ -50,15 +50,16 @@ function importLibrary(name) {
   }
 }
 
-/** Returns the artifact of each contract by its name. Throws with the compiler's messages, warnings included. */
-function compile() {
+/**
+ * Returns the artifacts of these contracts, each in the source of its name, by name. Throws with the compiler's messages,
+ * warnings included.
+ */
+function compileSources(sources, names) {
   // It takes a second to load, and only a compilation needs it.
   const solc = require('solc');
   const input = {
     language: 'Solidity',
-    sources: Object.fromEntries(
-      sourceNames().map((name) => [name, { content: read(path.join(SOURCES, name)) }]),
-    ),
+    sources,
     settings: { ...SETTINGS, outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } },
   };
   const output = JSON.parse(
@@ -70,14 +71,19 @@ function compile() {
     .filter(({ errorCode }) => errorCode !== TRANSIENT_STORAGE)
     .map(({ formattedMessage }) => formattedMessage);
   if (messages.length > 0) throw new Error(`the contracts do not compile cleanly:\n${messages.join('\n')}`);
-  const compiler = solc.version();
+  const about = { compiler: solc.version(), settings: SETTINGS, sourcesHash: sourcesHash() };
   return new Map(
-    CONTRACTS.map((name) => {
+    names.map((name) => {
       const { abi, evm } = output.contracts[`${name}.sol`][name];
-      const about = { contractName: name, compiler, settings: SETTINGS, sourcesHash: sourcesHash() };
-      return [name, { ...about, abi, bytecode: `0x${evm.bytecode.object}` }];
+      return [name, { contractName: name, ...about, abi, bytecode: `0x${evm.bytecode.object}` }];
     }),
   );
+}
+
+/** Returns the artifacts of contracts/ as they would be written now. */
+function compile() {
+  const sources = sourceNames().map((name) => [name, { content: read(path.join(SOURCES, name)) }]);
+  return compileSources(Object.fromEntries(sources), CONTRACTS);
 }
 
 const fileOf = (name) => path.join(ARTIFACTS, `${name}.json`);
@@ -93,7 +99,7 @@ function write() {
   }
 }
 
-module.exports = { CONTRACTS, compile, fileOf, sourcesHash, textOf };
+module.exports = { CONTRACTS, compile, compileSources, fileOf, sourcesHash, textOf };
 
 if (require.main === module) {
   try {

@@ -30,13 +30,17 @@ function archive.note(archive_key, batch, kind, count)
   end
 end
 
--- Returns what has left of a wallet: the number of its orders, when the first of them was created, and the number of its lines.
-function archive.of_wallet(key, address)
-  local packed = redis.call('HGET', key, address)
+-- Returns what has left of a wallet, from its field: the number of its orders, when the first of them was created, and the number
+-- of its lines.
+function archive.open_wallet(packed)
   if not packed then
     return 0, 0, 0
   end
   return struct.unpack(archive.OF_WALLET, packed)
+end
+
+function archive.of_wallet(key, address)
+  return archive.open_wallet(redis.call('HGET', key, address))
 end
 
 return archive

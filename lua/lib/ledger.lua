@@ -23,6 +23,7 @@ local order = require('lib.order')
 local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
+local YES_FREE_AT, NO_FREE_AT = 1, 15
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- The outstanding sets of a lot that a match mints or merges. A chain counts its own (lua/chain/lib/ledger.lua).
 ledger.SETS_PER_LOT = 10000
@@ -65,6 +66,11 @@ end
 
 function ledger.open_tokens(packed)
   return struct.unpack(ledger.TOKENS, packed)
+end
+
+-- The free tokens of one outcome in a stored account.
+function ledger.free_of(packed, outcome)
+  return (struct.unpack('>I7', packed, outcome == 0 and YES_FREE_AT or NO_FREE_AT))
 end
 
 -- Store one account, or two, in the hash of their kind.

@@ -70,7 +70,7 @@ local function settle(q, b, p, rest, old)
     wallets = wallets + 1
     addresses[wallets] = ledger.FEE
   end
-  local a = ledger.read(ARGV[4], q.market, addresses, wallets, q.grant)
+  local a = ledger.read(q.shard, q.market, addresses, wallets, q.grant)
   if old then
     ledger.give_back(a, 1, old)
   end
@@ -87,23 +87,23 @@ local function settle(q, b, p, rest, old)
 end
 
 -- Moves the makers that are final to the final half of their wallets' indexes, with one command for each wallet.
-local function write_indexes(p)
+local function write_indexes(p, shard)
   local addresses, newest, older, ranks, hashes =
     p.addresses, p.newest, p.older, p.ranks, p.hashes
   for slot = 1, p.wallets do
     local i = newest[slot]
     if i and not older[i] then
-      redis.call('ZADD', ARGV[4] .. 'u:' .. addresses[slot], ranks[i], hashes[i + 1])
+      redis.call('ZADD', shard .. 'u:' .. addresses[slot], ranks[i], hashes[i + 1])
     elseif i then
       local members, n = {}, 0
       while i do
         members[n + 1], members[n + 2], n, i = ranks[i], hashes[i + 1], n + 2, older[i]
       end
-      redis.call('ZADD', ARGV[4] .. 'u:' .. addresses[slot], unpack(members, 1, n))
+      redis.call('ZADD', shard .. 'u:' .. addresses[slot], unpack(members, 1, n))
     end
   end
   if p.expiring[1] then
-    redis.call('ZREM', ARGV[4] .. 'exp', unpack(p.expiring))
+    redis.call('ZREM', shard .. 'exp', unpack(p.expiring))
   end
 end
 
@@ -141,16 +141,16 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
   if leaving > 0 then
     redis.call('ZREMRANGEBYRANK', q.opposite, '0', integer.text(leaving - 1))
   end
-  write_indexes(p)
+  write_indexes(p, q.shard)
   redis.call('ZADD', KEYS[6], integer.text(rest > 0 and rank or -rank), ARGV[2])
   if rest > 0 then
     redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
     if q.expiration > 0 then
-      redis.call('ZADD', ARGV[4] .. 'exp', integer.text(q.expiration), ARGV[2])
+      redis.call('ZADD', q.shard .. 'exp', integer.text(q.expiration), ARGV[2])
     end
   end
   local levels, count = book.write_levels(b)
-  ledger.write(accounts, ARGV[4], q.market, wallets)
+  ledger.write(accounts, q.shard, q.market, wallets)
   if traded then
     redis.call('XADD', KEYS[1] .. ':t', trades.id(p.fill_ms, sequence), 'f', packed_fills)
   end
@@ -169,7 +169,7 @@ function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
   local p = plan.make(q, b, first_hash, first, best_total, old and old.gone or plan.NOWHERE)
   if p.stale > plan.STALE_MAX then
     local orders = require('lib.orders')
-    return orders.clear(ARGV[4], q.market, p.hashes, p.count + 1, q.now_ms)
+    return orders.clear(q.shard, q.market, p.hashes, p.count + 1, q.now_ms)
   end
   local status, reason, explanation = verdict(q, p)
   if not status then
@@ -185,7 +185,7 @@ function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
     -- From here on nothing may fail.
     if old then
       local orders = require('lib.orders')
-      orders.write(ARGV[4], old.before, { old.order }, outbox.CANCEL, q.now_ms)
+      orders.write(q.shard, old.before, { old.order }, outbox.CANCEL, q.now_ms)
     end
     write(q, b, p, record, fills, accounts, wallets, rest)
   end

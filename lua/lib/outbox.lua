@@ -89,6 +89,11 @@ function outbox.extent(key)
   return value['entries-added'], value['entries-added'] - value.length, value['last-generated-id']
 end
 
+-- The prefix `{x}:` of a shard's keys, from the key of its outbox.
+function outbox.shard_of(key)
+  return key:sub(1, -4)
+end
+
 -- Converts a reply of TIME to milliseconds.
 function outbox.ms_of(time)
   return time[1] * 1000 + math.floor(time[2] / 1000)

@@ -7,15 +7,28 @@ local request = {}
 
 -- The packed request, from src/store/verbs/place.ts: side, outcome, order type, self trade prevention, price, size, budget,
 -- deadline, expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text,
--- because formatting it here would take longer.
+-- because formatting it here would take longer. Behind it is the order's trace, the last part first (lib/traces).
 request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
+local YES_AT = 82
+
+-- The last part and the text of the order's trace, from a packed request and the price in Yes.
+function request.trace(packed, yes)
+  return struct.unpack('>I4Bc0', packed, YES_AT + #yes)
+end
 
 -- A request `q` is a table with these fields:
 -- `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token), `size` (lots), `budget` (the most
 -- micro-units that a MARKET BUY may spend), `expiration` (epoch seconds, 0 never), `bps` (fee rate), `makers_max` (the most
 -- makers it may meet), `grant` (the amount a wallet gets when it is first seen), `lot` (the smallest part of a fill, in lots),
 -- `market`, `maker`, `now_ms` and `is_budget`;
--- of the other side of the book, the key `opposite` and the worst score that the order may meet there, `limit`.
+-- of the other side of the book, the key `opposite` and the worst score that the order may meet there, `limit`;
+-- and `shard`, the prefix `{x}:` of all keys. Built by one expression, so the bundler writes it into its calls.
+function request.of(side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
+    maker, now_ms, is_budget, opposite, limit, shard)
+  return { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
+    budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
+    maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit, shard = shard }
+end
 
 -- The first refusal that depends on neither money nor the book, in the order of docs/interface.md; false for none. It is one
 -- expression, so the bundler writes it into its calls.

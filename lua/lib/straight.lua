@@ -47,7 +47,7 @@ function straight.rest(now_ms, side, outcome, price, size, expiration, market, m
   redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
   redis.call('ZADD', KEYS[6], integer.text(order.rank(now_ms, sequence)), ARGV[2])
   if expiration > 0 then
-    redis.call('ZADD', ARGV[4] .. 'exp', integer.text(expiration), ARGV[2])
+    redis.call('ZADD', outbox.shard_of(KEYS[7]) .. 'exp', integer.text(expiration), ARGV[2])
   end
   ledger.put(account_key, maker, reserving)
   redis.call('XADD', KEYS[7], '*', 'e',
@@ -80,7 +80,7 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
   sequence = sequence + 1
 
   -- The money: each wallet pays its asset and receives the other's; the maker pays out of its reserve.
-  local tokens_key = KEYS[1] .. ':bal'
+  local tokens_key, shard = KEYS[1] .. ':bal', outbox.shard_of(KEYS[7])
   local held = redis.call('HMGET', tokens_key, maker, met)
   local yes_free, yes_reserved, no_free, no_reserved = 0, 0, 0, 0
   if held[1] then
@@ -126,9 +126,9 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
   redis.call('ZADD', KEYS[6], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
   if left == 0 then
     redis.call('ZREMRANGEBYRANK', opposite, '0', '0')
-    redis.call('ZADD', ARGV[4] .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
+    redis.call('ZADD', shard .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
     if expiration > 0 then
-      redis.call('ZREM', ARGV[4] .. 'exp', first_hash)
+      redis.call('ZREM', shard .. 'exp', first_hash)
     end
   end
   if orders == 0 then
@@ -144,10 +144,10 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
     tables.make(tokens_key)
   end
   if not held[1] then
-    redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)
+    redis.call('SADD', shard .. 'w:' .. maker, market)
   end
   if not held[2] then
-    redis.call('SADD', ARGV[4] .. 'w:' .. met, market)
+    redis.call('SADD', shard .. 'w:' .. met, market)
   end
   redis.call('XADD', KEYS[1] .. ':t', trades.id(fill_ms, sequence), 'f', fills)
   redis.call('XADD', KEYS[7], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots, orders,

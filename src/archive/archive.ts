@@ -37,13 +37,15 @@ const DAY_MS = 86_400_000;
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
   const connection = createConnection(options);
-  const { rows, withClient, close } = connection;
+  const { rows, withClient, failure, breakOff, close } = connection;
   const months = new Set<string>();
   // Written when it is opened here; rows are added and deleted while no other process has opened it since.
   let claim: string | null = null;
 
   async function state(): Promise<ArchiveState | null> {
-    const [found] = await rows<StateRow>({ text: 'select * from archive_state', values: [] });
+    const [found] = await rows<StateRow>({
+      ...{ text: 'select * from archive_state', values: [], mayBeMissing: true },
+    });
     if (!found) return null;
     if (found.layout !== LAYOUT) {
       throw new Refusal('UNAVAILABLE', `the archive has layout ${found.layout}; this program has ${LAYOUT}`);
@@ -115,6 +117,8 @@ export function createArchive(options: ArchiveOptions): Archive {
     append,
     cutBack,
     dropBefore,
+    failure,
+    breakOff,
     close,
   };
 }
@@ -153,7 +157,7 @@ async function add(client: PoolClient, holder: string | null, batch: number, add
 const insertsOf = (batch: Batch): Insert[] => [...insertsOfTrading(batch), ...otherInserts(batch)];
 
 function insertsOfTrading({ orders, matches }: Batch): Insert[] {
-  const fills = matches.flatMap(({ orders: hashes, ...match }) => hashes.map((hash) => ({ ...match, hash })));
+  const fills = matches.flatMap((match) => match.orders.map(() => match));
   return [
     {
       rows: orders,
@@ -180,7 +184,7 @@ function insertsOfTrading({ orders, matches }: Batch): Insert[] {
       text: `insert into archive_fills (batch, trade_ms, sequence, market, hash)
         select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
         on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch`,
-      columns: [...placesOf(fills), fills.map(({ hash }) => hash)],
+      columns: [...placesOf(fills), matches.flatMap(({ orders: hashes }) => hashes)],
     },
   ];
 }

@@ -24,9 +24,20 @@ function ofBytes(type: number, list: readonly Buffer[]): Buffer {
   let at = head(packed, type, list.length);
   for (const one of list) {
     at = packed.writeInt32BE(one.length, at);
-    at += one.copy(packed, at);
+    packed.set(one, at);
+    at += one.length;
   }
   return packed;
+}
+
+/** Most texts are the same few names. */
+function ofTexts(list: readonly string[]): Buffer {
+  const known = new Map<string, Buffer>();
+  for (const text of new Set(list)) known.set(text, Buffer.from(text));
+  return ofBytes(
+    TEXT,
+    list.map((text) => known.get(text) as Buffer),
+  );
 }
 
 /** Of whole numbers that are exact in JavaScript, each in two halves. */
@@ -45,10 +56,6 @@ function ofIntegers(list: readonly number[]): Buffer {
 export function packed(list: readonly unknown[]): Buffer {
   const [first] = list;
   if (typeof first === 'number') return ofIntegers(list as number[]);
-  if (typeof first === 'string')
-    return ofBytes(
-      TEXT,
-      (list as string[]).map((text) => Buffer.from(text)),
-    );
+  if (typeof first === 'string') return ofTexts(list as string[]);
   return ofBytes(BYTEA, list as Buffer[]);
 }

@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from 'pg';
+import { type Client, Pool, type PoolClient } from 'pg';
 import { Refusal } from '../exchange/errors';
 
 export interface ArchiveOptions {
@@ -19,14 +19,26 @@ export interface Query {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly query_timeout?: number;
+  /** Without tables nothing was ever archived, or someone took them away: only who reads the state may think the first. */
+  readonly mayBeMissing?: boolean;
 }
 
 /** Queries to the archive. They throw UNAVAILABLE when no answer comes; the log has the cause, because it names where the archive is. */
 export interface Connection {
-  /** No rows when the tables are not there yet. */
+  /** No rows when the tables are not there, of a query that says so. */
   rows<Row extends object>(query: Query): Promise<Row[]>;
   withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** Why it last did not answer; null when it always has. */
+  failure(): string | null;
+  /** Ends the connections of `withClient` without waiting for their answers, and refuses others. */
+  breakOff(): void;
   close(): Promise<void>;
+}
+
+/** A name with several addresses fails with an error for each, and says nothing itself. */
+function causeOf(error: Error): Error {
+  const [first] = (error as Partial<AggregateError>).errors ?? [];
+  return first ?? error;
 }
 
 /** It connects when it is first asked. */
@@ -41,24 +53,29 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
     application_name: 'ctf-exchange',
   });
   pool.on('error', onError);
+  let failure: string | null = null;
+  const used = new Set<PoolClient>();
+  let isOff = false;
 
   async function answered<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      onError(error instanceof Error ? error : new Error(String(error)));
+      const cause = causeOf(error as Error);
+      failure = cause.message;
+      onError(cause);
       throw new Refusal('UNAVAILABLE', 'the archive did not respond; retry shortly');
     }
   }
 
   return {
-    rows: <Row extends object>(query: Query) =>
+    rows: <Row extends object>({ mayBeMissing = false, ...query }: Query) =>
       answered(async () => {
         try {
           return (await pool.query({ ...query, values: [...query.values] })).rows as Row[];
         } catch (error) {
-          if ((error as { code?: string }).code === NO_TABLE) return [];
+          if (mayBeMissing && (error as { code?: string }).code === NO_TABLE) return [];
           throw error;
         }
       }),
@@ -68,17 +85,26 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
         let failure: Error | undefined;
         // The pool listens only to connections that are not in use; an error without a listener ends the process.
         client.on('error', onError);
+        used.add(client);
         try {
+          if (isOff) throw new Refusal('UNAVAILABLE', 'this process is stopping; retry shortly');
           return await use(client);
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));
           throw error;
         } finally {
+          used.delete(client);
           client.off('error', onError);
           // A connection on which something failed may still wait for an answer.
           client.release(failure);
         }
       }),
+    failure: () => failure,
+    breakOff() {
+      isOff = true;
+      // The driver closes a connection at once on which it waits for an answer.
+      for (const client of used) (client as unknown as Client).end().catch(onError);
+    },
     close: () => pool.end(),
   };
 }

@@ -27,6 +27,7 @@ export async function sizeOf(rows: Connection['rows']): Promise<ArchiveSize> {
          where inhparent = any($1::text[]::regclass[])) as bytes`,
     values: [TABLE_NAMES],
     query_timeout: WALK_MAX_MS,
+    mayBeMissing: true,
   });
   const size = [...KINDS, 'bytes' as const].map((name) => [name, Number(found?.[name] ?? 0)]);
   return Object.fromEntries(size);

@@ -60,7 +60,7 @@ async function execute(
     }
     return await command({ store: opened, ...speaker });
   } catch (error) {
-    return report(error, deps);
+    return report(error, deps, opened.archive?.failure());
   } finally {
     opened.close();
   }
@@ -83,8 +83,10 @@ function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
   };
 }
 
-function report(error: unknown, deps: CliDeps): ExitCode {
-  deps.err(`error: ${messageOf(error)}\n`);
+/** `away` is why the archive did not answer, if it did not. */
+function report(error: unknown, deps: CliDeps, away?: string | null): ExitCode {
+  const isAway = away && error instanceof Refusal && error.code === 'UNAVAILABLE';
+  deps.err(`error: ${messageOf(error)}${isAway ? ` (${away})` : ''}\n`);
   if (error instanceof NotConfirmed) return EXIT.usage;
   return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
 }

@@ -84,10 +84,8 @@ export const acknowledge =
   (id: string, transactionHash: string): Command =>
   async ({ store, say }: Run) => {
     if (store.config.chain !== null)
-      throw new Refusal('ON_CHAIN', 'the chain itself confirms settlements; see: exchange chain status');
+      throw new Refusal('ON_CHAIN', 'only the chain can confirm a settlement; use: exchange chain status');
     const key = keyOf(id);
-    if (store.config.funds === 'chain')
-      throw new Refusal('INVALID_REQUEST', 'with FUNDS=chain only the chain confirms settlements');
     const record = await store.settlements.find(key);
     if (!record)
       throw new Refusal('NOT_FOUND', `there is no settlement ${id}; see: exchange settlements export`);

@@ -160,6 +160,8 @@ export interface Archive extends ArchiveReads {
   /** Null while nothing was ever archived there. */
   state(): Promise<ArchiveState | null>;
   facts(): Promise<ArchiveFacts>;
+  /** Why it last did not answer; null when it always has. For an operator: it names where the archive is. */
+  failure(): string | null;
   /** Makes the tables that are missing, and the id. From then on no process that opened it before adds or deletes batches. */
   open(): Promise<ArchiveState>;
   /** Adds a batch, whole or not at all; false when it is not the next one, or another process has opened it since. A row that is there is replaced. */
@@ -171,5 +173,7 @@ export interface Archive extends ArchiveReads {
   cutBack(batch: number): Promise<number | null>;
   /** Deletes whole months of all rows that end before this time, and notes how many rows that were. Returns their number. */
   dropBefore(ms: number): Promise<number>;
+  /** Ends what it adds or deletes now without waiting for an answer; from then on it adds and deletes nothing. */
+  breakOff(): void;
   close(): Promise<void>;
 }

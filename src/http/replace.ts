@@ -17,7 +17,7 @@ export function createReplace({ engine, reads, orderBody }: Context, submit: Sub
    * The new order was booked before, by this request or by itself. It replaced the old one if both changed at the same moment.
    */
   async function replacedBy({ answer }: Submitted, oldHash: string): Promise<OrderRecord | null> {
-    const old = (await reads.order(oldHash))?.record;
+    const old = (await reads.records([oldHash])).get(oldHash);
     return old?.reason === 'REPLACED' && iso(old.updatedAtMs) === answer.createdAt ? old : null;
   }
 

@@ -9,6 +9,8 @@ interface ArchivingOptions {
   /** The other work of the holder of the lease, now and then. */
   readonly upkeep?: (token: string) => Promise<void>;
   readonly onError: (error: Error) => void;
+  /** How long `stop` waits for what has begun. */
+  readonly stopMs?: number;
 }
 
 /** Another process takes over this long after the holder of the lease is gone. */
@@ -18,12 +20,20 @@ const RENEW_MS = 2_000;
 const PAUSE_MS = 500;
 const UPKEEP_EVERY_MS = 60_000;
 const AFTER_ERROR_MS = 2_000;
+/** Within the time that a process has to stop (src/app/process.ts). */
+const STOP_MS = 3_000;
 
 /**
  * Moves orders, matches and lines that are over into the archive, in one process at a time. The place in the outbox moves on behind
  * them: a process that dies in between leaves some that are found again.
  */
-export function startArchiving({ forgetting, openSource, upkeep, onError }: ArchivingOptions): {
+export function startArchiving({
+  forgetting,
+  openSource,
+  upkeep,
+  onError,
+  stopMs = STOP_MS,
+}: ArchivingOptions): {
   stop(): Promise<void>;
 } {
   const { lease, move } = forgetting;
@@ -87,7 +97,8 @@ export function startArchiving({ forgetting, openSource, upkeep, onError }: Arch
   return {
     async stop() {
       stopping.abort();
-      await running;
+      const limit = setTimeout(forgetting.breakOff, stopMs);
+      await running.finally(() => clearTimeout(limit));
     },
   };
 }

@@ -28,9 +28,9 @@ interface Scope {
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** The library functions that every script calls, and the marks of their uses. */
+/** The library functions that every script calls, its keys and arguments, and the marks of their uses. */
 const MARK = '\x01';
-const HOT = ['redis.call', 'struct.pack', 'struct.unpack'];
+const HOT = ['redis.call', 'struct.pack', 'struct.unpack', 'KEYS', 'ARGV'];
 
 export type Load = (name: string) => LuaFile;
 
@@ -71,7 +71,7 @@ function finish(text: string, { calls, required, block, load }: Scope): string {
 }
 
 /**
- * Lua looks a library function up twice at each call. So a function that a piece names more than once, or in a loop, gets a
+ * Lua looks a library function up twice at each call, and a global once. So what a piece names more than once, or in a loop, gets a
  * local there, at the position `at`. Its uses in the text are marked; those in loops are marked twice.
  */
 function withLocals(text: string, at: number): string {
@@ -166,24 +166,25 @@ function localRoutine(file: LuaFile, name: string): Routine | null {
 
 const literal = (value: string): string => (value.startsWith('-') ? `(${value})` : value);
 
-function writeName(name: string, { file, given }: Scope): string | undefined {
+function writeName(name: string, scope: Scope): string | undefined {
+  const { file, given } = scope;
   const value = file.constants.get(name);
   if (value !== undefined) return literal(value);
   if (localRoutine(file, name)) throw new Error(`${name} is named without being called`);
-  return given.get(name);
+  return given.get(name) ?? writeHot(name, scope) ?? undefined;
 }
 
 function writeMember(node: Node, scope: Scope): string | null {
   const [base, name] = memberOf(node) ?? ['', ''];
   const module = scope.imports.get(base);
-  if (!module) return writeLibrary(`${base}.${name}`, scope);
+  if (!module) return writeHot(`${base}.${name}`, scope);
   if (!isCapital(name)) throw new Error(`${base}.${name} is named without being called`);
   const value = module.constants.get(name);
   if (value === undefined) throw new Error(`no constant ${base}.${name}`);
   return literal(value);
 }
 
-function writeLibrary(name: string, { isLoop }: Scope): string | null {
+function writeHot(name: string, { isLoop }: Scope): string | null {
   if (!HOT.includes(name)) return null;
   return (MARK + name).repeat(isLoop ? 2 : 1);
 }

@@ -41,7 +41,7 @@ export function archivingIn(world: () => EngineWorld) {
 
   const traces = async (): Promise<number> => {
     const { redis } = world();
-    const buckets = await redis.keys('{x0}:m:market00:g*');
+    const buckets = await redis.keysBuffer('{x0}:m:market00:g*');
     const counts = await Promise.all(buckets.map((key) => redis.scard(key)));
     return counts.reduce((sum, count) => sum + count, 0);
   };

@@ -1,4 +1,5 @@
 import { NOTHING } from '../../src/exchange/archive';
+import { Refusal } from '../../src/exchange/errors';
 import { startArchiving } from '../../src/jobs/archive';
 import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
 import { openSource } from '../../src/store/archive/source';
@@ -89,3 +90,33 @@ test('the worker keeps its lease while a transaction takes long, and goes on whe
     await archiving.stop();
   }
 }, 200_000);
+
+test('a worker that stops does not wait for an archive that does not answer, and leaves the lease to the next one', async () => {
+  await world().market();
+  const { redis, run, keys, engine } = world();
+  const order = world().buy(alice, 0, '10', '0.40');
+  await engine.place(order);
+  await engine.cancel(null, alice, order.orderHash, 'USER');
+  const memory = createMemoryArchive();
+  let isAsked = false;
+  let breakOff: () => void = () => undefined;
+  const silence = new Promise<never>((_, reject) => {
+    breakOff = () => reject(new Refusal('UNAVAILABLE'));
+  });
+  const append = (): Promise<never> => {
+    isAsked = true;
+    return silence;
+  };
+  const archiving = startArchiving({
+    forgetting: createForgetting({
+      ...{ redis, run, keys, keepMs: 0 },
+      archive: { ...memory, append, breakOff },
+    }),
+    openSource: () => openSource({ redis, keys, now: () => world().now(), keepMs: 0 }),
+    onError: () => undefined,
+    stopMs: 1,
+  });
+  await until('the archive is asked', () => isAsked);
+  await archiving.stop();
+  expect([await redis.hlen(keys.orders), await redis.get(keys.archiveLease)]).toEqual([1, null]);
+});

@@ -5,6 +5,7 @@ import { Fenced } from '../../src/store/archive/forgetting';
 import { isOver, type LeavingMatches, type SettledMatch } from '../../src/store/archive/leaving';
 import { LEFT } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
+import { settlementId, settlementKey } from '../../src/store/records/settlement';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
 import { alice, bob, carla, NO, START_SECOND, YES } from '../support/engine-world';
@@ -55,8 +56,11 @@ async function leaving(archive: Archive = createMemoryArchive()) {
 }
 
 /** Two orders that meet whole, at 0.60 for Yes. */
-async function meet(): Promise<[PlaceRequest, PlaceRequest]> {
-  const [maker, taker] = [world().buy(alice, YES, '10', '0.60'), world().buy(bob, NO, '10', '0.40')];
+async function meet(market = MARKET): Promise<[PlaceRequest, PlaceRequest]> {
+  const [maker, taker] = [
+    world().buy(alice, YES, '10', '0.60', { market }),
+    world().buy(bob, NO, '10', '0.40', { market }),
+  ];
   for (const order of [maker, taker]) await world().place(order);
   return [maker, taker];
 }
@@ -148,6 +152,35 @@ test('a match stays while it is young, unsettled, uncounted, not the next one, o
   expect(await tried(one, two)).toBe(0);
   expect([await tried(two), await tried(two)]).toEqual([1, 0]);
   expect(await streams()).toEqual([0, 0, 0, 0]);
+});
+
+test('matches take their own settlements out of both lists, also from among those of another market', async () => {
+  const OTHER = 'market01';
+  for (const id of [MARKET, OTHER]) await world().market({ id });
+  const { settle, count, due, forget, old } = await leaving();
+  for (const id of [MARKET, OTHER, MARKET, MARKET]) {
+    await meet(id);
+    await settle(id);
+    await count(id);
+  }
+  const { redis, keys } = world();
+  const lists = [keys.settlementList, keys.settlementListOf(MARKET), keys.settlementListOf(OTHER)];
+  const listed = async (key: string): Promise<string[]> => {
+    const entries = await redis.xrangeBuffer(key, '-', '+');
+    return entries.map(([, fields]) => settlementId(settlementKey(fields[1] as Buffer)));
+  };
+  const inLists = () => Promise.all(lists.map(listed));
+  const [all = []] = await inLists();
+  const [, b, , c] = all as [string, string, string, string];
+  await old();
+  const [stretch, other] = (await due(MARKET, OTHER)) as [LeavingMatches, LeavingMatches];
+  expect(stretch.matches).toHaveLength(3);
+  await forget([{ ...stretch, matches: stretch.matches.slice(0, 2) }]);
+  expect(await inLists()).toEqual([[b, c], [c], [b]]);
+  await forget([other]);
+  expect(await inLists()).toEqual([[c], [c], []]);
+  await forget([{ ...stretch, matches: stretch.matches.slice(2) }]);
+  expect(await inLists()).toEqual([[], [], []]);
 });
 
 test('a settlement that FAILED holds its match and those behind it, until it is CONFIRMED', async () => {

@@ -78,9 +78,9 @@ describeWithPostgres('orders that are in the archive', () => {
       // As lua/lib/traces.lua writes it, into the only bucket of the market.
       const last = String(hash.readUInt32BE(4) % LAST_PART).padStart(9, '0');
       const planted = `${hash.readUInt32BE(0) + 1}${last}`;
-      const noted = TRACES.pack({ buckets: 1, traces: 1, expiredSec: 0 });
+      const noted = TRACES.pack({ buckets: 1, span: 2, factor: 7, expiredSec: 0, traces: 1 });
       await redis.hset(keys.market('market00'), 'g', noted);
-      await redis.sadd(`${keys.market('market00')}:g0`, planted);
+      await redis.sadd(`${keys.market('market00')}:g\0\0\0`, planted);
       const withoutArchive = createEngine({ run, keys, grantMicro: parseMicro('10000'), makersMax: 500 });
       // The trace is met: without an archive the exchange cannot say whether the order ran.
       await expect(withoutArchive.place(order)).rejects.toMatchObject({ code: expect.any(String) });

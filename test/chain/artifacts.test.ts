@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { Interface } from 'ethers';
+import { MARKET_EXCHANGE } from '../../src/chain/artifacts';
+import { interfaceOf } from './rpc';
 
 const { CONTRACTS, fileOf, sourcesHash } = require('../../scripts/contracts.js') as {
   readonly CONTRACTS: readonly string[];
@@ -29,4 +32,17 @@ test('the artifacts are compiled from the sources, the library, the compiler and
 test('the code that creates a contract fits a transaction', () => {
   const bytes = kept.map(({ bytecode }) => bytecode.length / 2 - 1);
   expect(bytes.filter((count) => count < 500 || count > CREATION_MAX_BYTES)).toEqual([]);
+});
+
+test('functions, events and errors of the CTF exchange have the same signature here, but for those of other wallets', () => {
+  const sdk = path.join(__dirname, '../../node_modules/@predictdotfun/sdk/dist/abis/CTFExchange.json');
+  const signaturesOf = (abi: Interface): string[] =>
+    abi.fragments.flatMap((fragment) =>
+      fragment.type === 'constructor' ? [] : [`${fragment.type} ${fragment.format('sighash')}`],
+    );
+  const own = new Set(signaturesOf(interfaceOf(MARKET_EXCHANGE)));
+  const theirs = signaturesOf(new Interface(JSON.parse(readFileSync(sdk, 'utf8'))));
+  const missing = theirs.filter((signature) => !own.has(signature));
+  expect(missing.filter((signature) => !/proxy|safe|fillOrder/i.test(signature))).toEqual([]);
+  expect(theirs.length - missing.length).toBeGreaterThan(60);
 });

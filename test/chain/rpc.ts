@@ -1,4 +1,4 @@
-import { Interface, type InterfaceAbi } from 'ethers';
+import { getAddress, Interface, type InterfaceAbi } from 'ethers';
 import type { Artifact } from '../../src/chain/artifacts';
 
 export interface Log {
@@ -8,6 +8,7 @@ export interface Log {
 }
 export interface Receipt {
   readonly status: string;
+  readonly blockNumber: string;
   readonly gasUsed: string;
   readonly contractAddress: string | null;
   readonly logs: readonly Log[];
@@ -83,7 +84,7 @@ export function createChain(url: string): Chain {
     async deploy(from, artifact, args = []) {
       const { contractAddress } = await send(from, null, creationOf(artifact, args));
       if (contractAddress === null) throw new Error('the receipt names no contract');
-      return contractAddress;
+      return getAddress(contractAddress);
     },
     async read(to, abi, method, ...args) {
       const data = abi.encodeFunctionData(method, args);

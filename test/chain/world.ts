@@ -1,6 +1,6 @@
 import { getBytes, hexlify, id as keccakOfText, Signature, SigningKey, Wallet } from 'ethers';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
-import { MARKET_EXCHANGE, TEST_COLLATERAL } from '../../src/chain/artifacts';
+import { type Artifact, MARKET_EXCHANGE, TEST_COLLATERAL } from '../../src/chain/artifacts';
 import { binaryMarketIds } from '../../src/chain/ctf';
 import { type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
 import { type AnvilOptions, startAnvil } from './anvil';
@@ -55,7 +55,7 @@ export function newTrader(): Trader {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A local chain with collateral, conditional tokens, the exchange contract and its roles. */
-export async function startWorld(options?: AnvilOptions) {
+export async function startWorld(options?: AnvilOptions, collateralArtifact: Artifact = TEST_COLLATERAL) {
   const anvil = await startAnvil(CHAIN_ID, options);
   const chain = createChain(anvil.url);
   const [deployer = ''] = await chain.ask<string[]>('eth_accounts');
@@ -63,7 +63,7 @@ export async function startWorld(options?: AnvilOptions) {
   const [admin, operator, fees] = [newTrader(), newTrader(), newTrader()];
   for (const { address } of [admin, operator]) await giveGas(chain, address);
   const ctf = await chain.deploy(deployer, CONDITIONAL_TOKENS);
-  const collateral = await chain.deploy(deployer, TEST_COLLATERAL);
+  const collateral = await chain.deploy(deployer, collateralArtifact);
   const args = [DOMAIN_NAME, collateral, ctf, admin.address, fees.address];
   const exchange = await chain.deploy(deployer, MARKET_EXCHANGE, args);
   const domain = { name: DOMAIN_NAME, version: '1', chainId: CHAIN_ID, verifyingContract: exchange } as const;

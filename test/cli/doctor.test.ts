@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { freePort } from '../../src/local/ports';
 import type { RunningRedis } from '../../src/local/redis';
 import type { Check } from '../../src/store/health/doctor';
 import { startTestRedis } from '../support/redis';
@@ -110,5 +111,20 @@ test('doctor reports entries and trades that are dated ahead of Redis', async ()
     ]);
   } finally {
     await redis.del('{x0}:out');
+  }
+});
+
+test('doctor and the commands of the archive say why PostgreSQL does not answer', async () => {
+  const port = await freePort();
+  const { exchange, json } = createShell(server.url, {
+    ARCHIVE_URL: `postgres://exchange:not-to-be-told@127.0.0.1:${port}/exchange`,
+  });
+  const { checks } = await json('doctor');
+  const detail = `connect ECONNREFUSED 127.0.0.1:${port}: records that are over stay in Redis`;
+  expect(checks).toContainEqual({ name: 'archive', verdict: 'fail', detail });
+  for (const command of ['status', 'verify']) {
+    const { code, out, err } = await exchange('archive', command);
+    const why = `error: UNAVAILABLE: the archive did not respond; retry shortly (connect ECONNREFUSED 127.0.0.1:${port})\n`;
+    expect([command, code, out, err]).toEqual([command, 3, '', why]);
   }
 });

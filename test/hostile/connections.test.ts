@@ -67,10 +67,12 @@ const BYSTANDER = '127.0.0.250';
 /** Whether the server hangs up while the client goes on sending. */
 function isCut(head: string, more: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: address }, () =>
-      socket.write(head),
-    );
-    const timer = setInterval(() => socket.write(more), 20);
+    let timer: NodeJS.Timeout | undefined;
+    // Pieces written before the connection opens would arrive before the head.
+    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: address }, () => {
+      socket.write(head);
+      timer = setInterval(() => socket.write(more), 20);
+    });
     const end = (cut: boolean): void => {
       clearInterval(timer);
       clearTimeout(patience);

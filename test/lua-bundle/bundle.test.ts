@@ -84,6 +84,15 @@ test('a library function that a piece names twice or in a loop gets a local ther
   expect(text).toContain("local x = struct.unpack('B', s)");
 });
 
+test('the keys and arguments of a script get a local in a piece that names them twice', () => {
+  const a = 'function a.run(n)\n  n = n + #KEYS[2] + #KEYS[3]\n  return n + #ARGV[1]\nend\n';
+  const text = bundle(`${needs('a')}local x = ARGV[1] .. ARGV[2]\nreturn a.run(KEYS[1])\n`, { a });
+  expect(text).toContain(
+    'local function a_run(n)\n  local KEYS = KEYS\n\n  n = n + #KEYS[2] + #KEYS[3]\n  return n + #ARGV[1]',
+  );
+  expect(text).toContain('local ARGV = ARGV\nlocal x = ARGV[1] .. ARGV[2]\nreturn a_run(KEYS[1])');
+});
+
 test('a function whose module two blocks require is created in both', () => {
   const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
   const block = `if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\n`;

@@ -37,7 +37,14 @@ function price(making: bigint, taking: bigint, side: number): bigint {
   return making === 0n ? 0n : (taking * ONE) / making;
 }
 
-function calculateFee(bps: bigint, tokens: bigint, making: bigint, taking: bigint, side: number): bigint {
+/** The fee of an order that gives `making` for `taking`, of which `tokens` are outcome tokens. */
+export function calculateFee(
+  bps: bigint,
+  tokens: bigint,
+  making: bigint,
+  taking: bigint,
+  side: number,
+): bigint {
   const p = price(making, taking, side);
   if (bps === 0n || p === 0n || p > ONE) return 0n;
   const scaled = bps * min(p, ONE - p) * tokens;

@@ -62,8 +62,9 @@ test.each(all)(
   },
 );
 
-test('a request is packed as Lua unpacks it, with the price in Yes at its end', () => {
+test('a request is packed as Lua unpacks it, with the price in Yes and the trace at its end', () => {
   expect(textOf('request')).toContain(`'${REQUEST.format}c0'`);
+  expect(textOf('request')).toContain(`YES_AT = ${REQUEST.bytes + 1}\n`);
 });
 
 /** The codes of `book.DRAFT, book.OPEN = 0, 1`, by the names without their library. */
@@ -220,7 +221,8 @@ test('a request that hand-written code packs agrees with its layout', () => {
       yesBytes: 4,
     },
   });
-  expect(packed.toString('latin1', REQUEST.bytes)).toBe('4321');
+  // The price, the last part of the trace, and the trace behind its length.
+  expect(packed.toString('latin1', REQUEST.bytes)).toBe('4321\x0f\x0f\x0f\x0f\x12252645136252645135');
 });
 
 test('an outbox entry that hand-written code reads agrees with its layout', () => {

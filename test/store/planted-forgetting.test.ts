@@ -26,8 +26,8 @@ const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'fo
         'a trace goes to another bucket',
         patch(
           'forget_orders.lua',
-          'local place = traces.bucket(last, m.count)',
-          "local place = 'x' .. m.count",
+          'local place = traces.place(number, m.count, m.span)',
+          'local place = m.count',
         ),
       ],
       [

@@ -100,6 +100,8 @@ export function createMemoryArchive(): MemoryArchive {
       return gone.length;
     },
     facts: async () => ({ version: 16, mayCreate: true, isDurable: true, bytes: 0 }),
+    failure: () => null,
+    breakOff: () => undefined,
     close: async () => undefined,
   };
 }

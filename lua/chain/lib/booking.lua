@@ -26,6 +26,7 @@ local function read_request()
   local q = { now_ms = outbox.now_ms() }
   q.side, q.outcome, q.type, q.prevention, q.price, q.size, q.budget, q.deadline_ms, q.expiration, q.nonce, q.bps, q.makers_max,
     q.grant, q.dry_run, q.lot, q.market, q.maker, q.yes = struct.unpack(request.PACKED, ARGV[1])
+  q.shard = outbox.shard_of(KEYS[7])
   q.is_budget = q.type == order.MARKET_TYPE and q.side == order.BUY
   q.asset = ledger.assets_of(q.side, q.outcome)
   return q
@@ -35,7 +36,7 @@ end
 local function is_seen(q, a, final_block)
   local cash = ledger.cash(a, 1)
   local function is_recent(block, member)
-    return block >= final_block - SEEN_BLOCKS or redis.call('SISMEMBER', ARGV[4] .. 'xp', member) == 1
+    return block >= final_block - SEEN_BLOCKS or redis.call('SISMEMBER', q.shard .. 'xp', member) == 1
   end
   return cash and is_recent(cash[ledger.BLOCK], q.maker)
     and (q.asset == ledger.COLLATERAL or is_recent(ledger.tokens_block(a, 1), q.maker .. q.market))
@@ -43,12 +44,12 @@ end
 
 -- The first refusal that depends on neither money nor the book, with its detail; nil for none.
 local function objection_of(q, b, a)
-  local final_block, _, noted_ms = cursor.final(ARGV[4])
+  local final_block, _, noted_ms = cursor.final(q.shard)
   local mode = b.mode == book.NORMAL and cursor.is_late(noted_ms, q.now_ms) and book.CANCEL_ONLY or b.mode
   local seen, least = is_seen(q, a, final_block), q.nonce
   if seen then
     local current = ledger.cash(a, 1)[ledger.NONCE]
-    local is_exact = redis.call('HGET', ARGV[4] .. 'funds', 'hold') == ledger.BY_LIMIT
+    local is_exact = redis.call('HGET', q.shard .. 'funds', 'hold') == ledger.BY_LIMIT
     least = (is_exact or q.nonce < current) and current or q.nonce
   end
   local objection = request.objection(q.nonce, least, q.expiration, q.now_ms, b.status, mode, q.deadline_ms)
@@ -59,7 +60,7 @@ local function objection_of(q, b, a)
   elseif not seen then
     return 'UNSEEN'
   end
-  local until_ms = standing.suspended_until(ARGV[4], q.maker)
+  local until_ms = standing.suspended_until(q.shard, q.maker)
   if q.now_ms < until_ms then
     return 'WALLET_SUSPENDED', integer.text(until_ms)
   end
@@ -69,7 +70,7 @@ end
 local function shortage_of(q, a)
   local value = q.is_budget and q.budget or q.size * q.price
   local required = q.side == order.BUY and value or q.size * ledger.MICRO_PER_LOT
-  local free = caps.free(ARGV[4], a, 1, q.market, q.asset, true)
+  local free = caps.free(q.shard, a, 1, q.market, q.asset, true)
   if free < required then
     local allowed, held, promised = ledger.means(a, 1, q.asset)
     local is_allowance = held - promised >= required and allowed - promised < required
@@ -126,17 +127,18 @@ function booking.book(old_hash)
   if stored[1] then
     return refuse('REPLAYED', stored[1], old_hash and stored[2] or '')
   end
-  local b, replaced, old = book.open(ARGV[4], q.market, 'g'), nil, nil
+  local b, replaced, old = book.open(q.shard, q.market, 'g'), nil, nil
   if not b then
     return refuse('MARKET_NOT_FOUND')
   elseif b.known.g ~= '' then
-    local traces = require('lib.traces')
-    local objection = traces.objection(b.key, b.known.g, ARGV[2], q.expiration, q.now_ms, old_hash and 5 or 4)
+    local gone = require('lib.gone')
+    local last, trace = request.trace(ARGV[1], q.yes)
+    local objection = gone.objection(b.key, b.known.g, last, trace, q.expiration, q.now_ms, old_hash and 4 or 3)
     if objection then
       return refuse(objection)
     end
   end
-  local a = ledger.read(ARGV[4], q.market, { q.maker }, 1)
+  local a = ledger.read(q.shard, q.market, { q.maker }, 1)
   local objection, detail = objection_of(q, b, a)
   if objection then
     return refuse(objection, detail)

@@ -21,6 +21,7 @@
 
 local integer = require('lib.integer')
 local order = require('lib.order')
+local outbox = require('lib.outbox')
 
 local ledger = {}
 
@@ -202,7 +203,8 @@ function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, f
   if side == order.SELL then
     return trade(a, slot, side, outcome, rest * ledger.MICRO_PER_LOT, tokens, value - fee, value)
   end
-  local taken = ledger.taken_of(redis.call('HGET', ARGV[4] .. 'funds', 'hold'), ARGV[3]:byte(1) % 8, price, lots, value)
+  local hold = redis.call('HGET', outbox.shard_of(KEYS[7]) .. 'funds', 'hold')
+  local taken = ledger.taken_of(hold, ARGV[3]:byte(1) % 8, price, lots, value)
   trade(a, slot, side, outcome, rest * price, taken, tokens - fee, value)
 end
 

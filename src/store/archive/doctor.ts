@@ -30,8 +30,9 @@ export async function examineArchive(options: DoctorOptions): Promise<readonly C
     return id === null ? [] : [{ name: 'archive', verdict: 'fail', detail }];
   }
   const fail = (detail: string): Check => ({ name: 'archive', verdict: 'fail', detail });
-  const state = await archive.state().catch(() => undefined);
-  if (state === undefined) return [fail('PostgreSQL does not answer: records that are over stay in Redis')];
+  const state = await archive.state().catch((error: Error) => error);
+  if (state instanceof Error)
+    return [fail(`${archive.failure() ?? state.message}: records that are over stay in Redis`)];
   const database = databaseOf(await archive.facts(), options);
   if (id === null)
     return [{ name: 'archive', verdict: 'warn', detail: 'no worker has opened it yet' }, ...database];

@@ -33,9 +33,7 @@ export function createDueLines({ redis, keys, now, keepMs }: DueLinesOptions): D
     const most = Math.max(LINES_MIN, Math.ceil(LINES_MAX / wallets.length));
     // The count first: lines that leave in between are another holder's, and then nothing here is as it was.
     const counts = await redis.hmgetBuffer(keys.forgotten, ...wallets);
-    const lists = await Promise.all(
-      wallets.map((wallet) => redis.lrangeBuffer(keys.journal(wallet), 0, most - 1)),
-    );
+    const lists = await firstOf(wallets, most);
     const beforeMs = now() - keepMs;
     const journals: LeavingLines[] = [];
     for (const [i, wallet] of wallets.entries()) {
@@ -49,6 +47,17 @@ export function createDueLines({ redis, keys, now, keepMs }: DueLinesOptions): D
       if (lines.length === most) waiting.add(names[i] as string);
     }
     return { journals, more: waiting.size > 0 };
+  }
+
+  /** The first lines of each journal. In one message: the messages would take longer than the reading. */
+  async function firstOf(wallets: readonly Buffer[], most: number): Promise<Buffer[][]> {
+    const pipeline = redis.pipeline();
+    for (const wallet of wallets) pipeline.lrangeBuffer(keys.journal(wallet), 0, most - 1);
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.map(([failure, lines]) => {
+      if (failure) throw failure;
+      return lines as Buffer[];
+    });
   }
 
   return {

@@ -4,9 +4,10 @@ import { partsOf } from '../../exchange/settlement';
 import { unpackMark } from '../records/candle';
 import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex } from '../records/order';
-import { decodeSettlementState, recordOf, settlementName } from '../records/settlement';
+import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
+import { readInParts } from '../redis/parts';
 import type { RedisClient } from '../redis/scripts';
 import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
 
@@ -51,10 +52,12 @@ interface Unsettled extends StreamPlace {
   readonly names: readonly Buffer[];
 }
 
-type Entry = [id: Buffer, fields: Buffer[]];
+type Records = ReadonlyMap<Unsettled, readonly (Buffer | null)[]>;
 
 /** Of one pass: the matches of all markets together, and their fills. A market reads at least so many. */
 const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [2_000, 10_000, 10];
+/** Of one market: about FILLS_MAX fills. */
+const MATCHES_BYTES = FILLS_MAX * MATCH_FILL.bytes;
 const MARKETS_MAX = 200;
 const NAMES_MAX = 1_000;
 /** Marks move on soon; a settlement that is not CONFIRMED may stay so for long. */
@@ -106,23 +109,27 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
   async function read(id: MarketId, market: Waiting, upTo: StreamPlace, most: number): Promise<Stretch> {
     const last = earliest(upTo, { tradeMs: now() - keepMs, sequence: Number.MAX_SAFE_INTEGER });
-    const found = await entriesOf(id, '-', idOf(last), most);
-    if (found.length === 0) await postpone(id, market, last);
-    return { id, market, matches: found, isFull: found.length === most };
+    const { matches, more } = await matchesOf(id, idOf(last), most);
+    if (matches.length === 0) await postpone(id, market, last);
+    return { id, market, matches, isFull: more };
   }
 
-  const entriesOf = async (id: MarketId, from: string, to: string, most: number): Promise<Unsettled[]> => {
-    const found = (await redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', most)) as unknown as Entry[];
-    return found.map(([entryId, fields]) => {
+  async function matchesOf(id: MarketId, to: string, most: number) {
+    const { found, more } = await readInParts(
+      (from, count) => redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', count),
+      ...(['-', most, MATCHES_BYTES] as const),
+    );
+    const matches = found.map(([entryId, fields]): Unsettled => {
       const { tradeMs, sequence } = placeOf(entryId.toString());
       const packed = fields[1] as Buffer;
       return { tradeMs, sequence, packed, names: namesOf(id, sequence, packed) };
     });
-  };
+    return { matches, more };
+  }
 
   /** No match of a market may leave: all have left, a mark is behind, or their clock was ahead and they are too young. */
   async function postpone(id: MarketId, market: Waiting, upTo: StreamPlace): Promise<void> {
-    const [first] = isBehind(market.upTo, upTo) ? await entriesOf(id, '-', idOf(market.upTo), 1) : [];
+    const [first] = isBehind(market.upTo, upTo) ? (await matchesOf(id, idOf(market.upTo), 1)).matches : [];
     if (first) wait(market, MARKS_MS, first);
     else waiting.delete(id);
   }
@@ -132,27 +139,32 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
     market.heldMs = tradeMs;
   }
 
-  /** The records of all parts of these matches, by name. */
-  async function settlementsOf(stretches: readonly Stretch[]): Promise<Map<string, Buffer | null>> {
-    const names = stretches.flatMap(({ matches }) => matches.flatMap((match) => match.names));
-    const found = new Map<string, Buffer | null>();
-    for (let from = 0; from < names.length; from += NAMES_MAX) {
-      const part = names.slice(from, from + NAMES_MAX);
-      const packed = await redis.hmgetBuffer(keys.settlements, ...part);
-      for (const [i, name] of part.entries()) found.set(name.toString('latin1'), packed[i] ?? null);
-    }
-    return found;
+  /** The records of each match, part by part. */
+  async function settlementsOf(stretches: readonly Stretch[]): Promise<Records> {
+    const all = stretches.flatMap(({ matches }) => matches);
+    const names = all.flatMap((match) => match.names);
+    const found: (Buffer | null)[] = [];
+    for (let from = 0; from < names.length; from += NAMES_MAX)
+      found.push(...(await redis.hmgetBuffer(keys.settlements, ...names.slice(from, from + NAMES_MAX))));
+    let at = 0;
+    return new Map(
+      all.map((match) => {
+        const from = at;
+        at += match.names.length;
+        return [match, found.slice(from, at)];
+      }),
+    );
   }
 
   function take(
     stretches: readonly Stretch[],
-    records: ReadonlyMap<string, Buffer | null>,
+    records: Records,
   ): { taken: LeavingMatches[]; isCut: boolean } {
     let fills = 0;
     const all = stretches.map(({ id, market, matches }) => {
       const taken: SettledMatch[] = [];
       for (const match of matches) {
-        const settlements = settled(match, records);
+        const settlements = settled(match, records.get(match) ?? []);
         if (!settlements) {
           if (taken.length === 0) wait(market, HELD_MS, match);
           break;
@@ -187,18 +199,14 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 }
 
 /** The records of a match that are all CONFIRMED; null when they are not, or when the match cannot be read. */
-function settled(
-  { packed, tradeMs, names }: Unsettled,
-  records: ReadonlyMap<string, Buffer | null>,
-): Buffer[] | null {
+function settled({ packed, tradeMs }: Unsettled, records: readonly (Buffer | null)[]): Buffer[] | null {
   if (packed.length !== MATCH_HEAD.bytes + countFills(packed) * MATCH_FILL.bytes) return null;
   const facts = { tradeMs, takerHash: hashHex(MATCH_HEAD.get.takerHash(packed)) };
-  const own = names.map((name) => recordOf(records.get(name.toString('latin1')), facts));
-  const confirmed = own.filter(
-    (record): record is Buffer =>
-      record !== null && decodeSettlementState(record).settlementStatus === 'CONFIRMED',
-  );
-  return own.length > 0 && confirmed.length === own.length ? confirmed : null;
+  const confirmed = records.flatMap((record) => {
+    const own = recordOf(record, facts);
+    return own && settlementStatusOf(own) === 'CONFIRMED' ? [own] : [];
+  });
+  return records.length > 0 && confirmed.length === records.length ? confirmed : null;
 }
 
 const namesOf = (marketId: MarketId, sequence: number, packed: Buffer): Buffer[] =>

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Archive, Batch } from '../../exchange/archive';
 import { MODES } from '../../exchange/status';
 import { LAYOUT } from '../health/layout';
@@ -56,16 +57,20 @@ export interface Forgetting {
   commit(rows: Batch): Promise<number>;
   /** Deletes the traces of markets that are at an end. */
   dropTraces(): Promise<void>;
+  /** Ends a `move` that waits for the archive. The next holder takes back the batches that it committed and did not forget. */
+  breakOff(): void;
 }
 
-/** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/traces.lua must be shorter. */
+/** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/gone.lua must be shorter. */
 export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;
+/** Of the factors that choose the buckets of a market's traces (lua/lib/traces.lua): the least, and the end. */
+const FACTORS = [2, 2 ** 20] as const;
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
-const ORDERS_STEP = 100;
-const [MATCHES_STEP, FILLS_STEP] = [100, 1_000];
-const [WALLETS_STEP, LINES_STEP] = [200, 1_000];
+const ORDERS_STEP = 60;
+const [MATCHES_STEP, FILLS_STEP] = [50, 1_000];
+const [WALLETS_STEP, LINES_STEP] = [100, 1_000];
 /** The most of one batch: matches, orders, lines. */
 const BATCH_MAX = [500, 1_000, 2_000] as const;
 const BUCKETS_STEP = 100;
@@ -88,14 +93,28 @@ export function createForgetting({
   const held = createLease({ redis, run, keys }, 'archive', keys.archiveLease);
   let batch = 0;
   let taken: string | null = null;
+  /** By performance.now(). */
+  let heldUntilMs = 0;
+  async function holds(asked: Promise<boolean>, lifeMs: number): Promise<boolean> {
+    const untilMs = performance.now() + lifeMs;
+    const isHeld = await asked;
+    if (isHeld) heldUntilMs = untilMs;
+    return isHeld;
+  }
   const lease: Lease = {
     ...held,
     async take(token, lifeMs) {
-      const isTaken = await held.take(token, lifeMs);
+      const isTaken = await holds(held.take(token, lifeMs), lifeMs);
       if (isTaken) taken = token;
       return isTaken;
     },
+    renew: (token, lifeMs, position) => holds(held.renew(token, lifeMs, position), lifeMs),
   };
+
+  /** After a pause longer than its lease a process forgets nothing: the Redis may be another one, whose clock is behind and has it still. */
+  function checkHeld(): void {
+    if (performance.now() >= heldUntilMs) throw new Fenced();
+  }
 
   async function open(): Promise<void> {
     if ((await redis.get(keys.mode)) === HALTED) throw new Fenced();
@@ -144,13 +163,13 @@ export function createForgetting({
 
   /** Orders leave after their matches. */
   async function forget(by: Forgetter, { markets, orders, journals }: Leaving, gone: Gone): Promise<void> {
-    await inTurn(markets, async (part) => {
+    await inTurn(markets, checkHeld, async (part) => {
       gone.matches += await left(forgetMatches(by, part));
     });
-    await inTurn(orderSteps(orders), async (part) => {
+    await inTurn(orderSteps(orders), checkHeld, async (part) => {
       gone.orders += await left(forgetOrders(by, part));
     });
-    await inTurn(journalSteps(journals), async (part) => {
+    await inTurn(journalSteps(journals), checkHeld, async (part) => {
       gone.lines += await left(forgetLines(by, part));
     });
   }
@@ -173,7 +192,7 @@ export function createForgetting({
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [keys.prefix, token, number, keepMs, ...orders.flatMap(orderArguments)],
+      [keys.prefix, token, number, keepMs, randomInt(...FACTORS), ...orders.flatMap(orderArguments)],
     );
 
   const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>
@@ -194,7 +213,7 @@ export function createForgetting({
     }
   }
 
-  return { lease, open, move, commit, dropTraces };
+  return { lease, open, move, commit, dropTraces, breakOff: archive.breakOff };
 }
 
 const orderArguments = ({ hash, packed }: StoredOrder): [Buffer, Buffer] => [
@@ -231,8 +250,15 @@ const orderSteps = (orders: readonly StoredOrder[]): StoredOrder[][] =>
   cut(orders, ORDERS_STEP, () => 1, ORDERS_STEP);
 
 /** One after the other: Redis runs all commands that a connection has sent before it looks at another connection. */
-async function inTurn<Part>(parts: readonly Part[], act: (part: Part) => Promise<void>): Promise<void> {
-  for (const part of parts) await act(part);
+async function inTurn<Part>(
+  parts: readonly Part[],
+  check: () => void,
+  act: (part: Part) => Promise<void>,
+): Promise<void> {
+  for (const part of parts) {
+    check();
+    await act(part);
+  }
 }
 
 /** How many left by a call. Throws Fenced when none may leave. */

@@ -54,14 +54,12 @@ export const marketOf = (packed: Buffer): MarketId =>
 
 /** The order is final, ended so long ago, and none of its matches stays in Redis. */
 export function isOver(packed: Buffer, beforeMs: number, leftOf: LeftOf): boolean {
-  if (packed.length < ORDER_CHANGES.bytes || !isFinalCode(packed.at(-1))) return false;
-  const changes = packed.subarray(-ORDER_CHANGES.bytes);
-  if (ORDER_CHANGES.get.updatedAtMs(changes) > beforeMs) return false;
-  if (ORDER_CHANGES.get.fillCount(changes) === 0) return true;
-  const last = {
-    tradeMs: ORDER_CHANGES.get.fillMs(changes),
-    sequence: ORDER_CHANGES.get.fillSequence(changes),
-  };
+  const from = packed.length - ORDER_CHANGES.bytes;
+  if (from < 0 || !isFinalCode(packed[packed.length - 1])) return false;
+  const { updatedAtMs, fillCount, fillMs, fillSequence } = ORDER_CHANGES.get;
+  if (updatedAtMs(packed, from) > beforeMs) return false;
+  if (fillCount(packed, from) === 0) return true;
+  const last = { tradeMs: fillMs(packed, from), sequence: fillSequence(packed, from) };
   const left = leftOf(marketOf(packed));
   return left !== null && !isBehind(last, left);
 }
@@ -74,12 +72,8 @@ const isFinalCode = (code: number | undefined): boolean => {
 export function archivedOf({ hash, packed }: StoredOrder): ArchivedOrder {
   if (!isFinalCode(packed.at(-1))) throw new Error('an order that is not final is not archived');
   const { createdAtMs, sequence, maker } = ORDER_BODY.get;
-  return {
-    ...{ hash, marketId: marketOf(packed) },
-    wallet: maker(packed),
-    rank: createdAtMs(packed) * RANK_STEP + (sequence(packed) % RANK_STEP),
-    record: packed,
-  };
+  const rank = createdAtMs(packed) * RANK_STEP + (sequence(packed) % RANK_STEP);
+  return { hash, marketId: marketOf(packed), wallet: maker(packed), rank, record: packed };
 }
 
 /** The orders of a match, each once, the taker first. */
@@ -100,14 +94,20 @@ export function batchOf({ orders, markets, journals }: Leaving): Batch {
     orders: orders.map(archivedOf),
     matches: markets.flatMap(({ marketId, matches }) =>
       matches.map(({ tradeMs, sequence, packed }) => ({
-        ...{ marketId, tradeMs, sequence, packed },
+        marketId,
+        tradeMs,
+        sequence,
+        packed,
         orders: ordersOf(packed),
       })),
     ),
     settlements: markets.flatMap(({ marketId, matches }) =>
       matches.flatMap(({ sequence, settlements }) =>
         settlements.map((record, part) => ({
-          ...{ marketId, sequence, part, record },
+          marketId,
+          sequence,
+          part,
+          record,
           listMs: SETTLEMENT.get.listMs(record),
           listIndex: SETTLEMENT.get.listIndex(record),
         })),

@@ -86,9 +86,22 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
     );
   }
 
+  /** An archive that was put back from an older copy does not know all that was forgotten. */
+  async function whole() {
+    const [id = null, forgotten] = await redis.hmget(keys.archive, 'id', 'n');
+    const state = await stateOf(id);
+    if (state.batch < Number(forgotten ?? 0))
+      throw new Refusal(
+        'UNAVAILABLE',
+        'the archive is older than what left Redis for it; see: exchange doctor',
+      );
+    return state;
+  }
+
   async function packed(orderHashes: readonly string[]): Promise<Map<string, Buffer>> {
     if (orderHashes.length === 0 || !(await open())) return new Map();
     const found = await archive.orders(orderHashes.map(hashBytes));
+    if (found.length < orderHashes.length) await whole();
     return new Map(found.map(({ hash, record }) => [hashHex(hash), record]));
   }
 
@@ -111,16 +124,9 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
   }
 
   async function certain(orderHash: string): Promise<Buffer | null> {
-    const [id = null, forgotten] = await redis.hmget(keys.archive, 'id', 'n');
     const [found] = await archive.orders([hashBytes(orderHash)]);
     if (found) return found.record;
-    // An archive that was put back from an older copy does not know all that was forgotten.
-    const { batch, droppedMs } = await stateOf(id);
-    if (batch < Number(forgotten ?? 0))
-      throw new Refusal(
-        'UNAVAILABLE',
-        'the archive is older than what left Redis for it; see: exchange doctor',
-      );
+    const { droppedMs } = await whole();
     // Asked after the orders: a month that went in between is noted now.
     if (droppedMs > 0)
       throw new Refusal(

@@ -2,6 +2,7 @@ import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '
 import { ORDER_BODY } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
+import { readInParts } from '../redis/parts';
 import type { RedisClient } from '../redis/scripts';
 import { createDueLines } from './due-lines';
 import { createDueMatches, readLeft } from './due-matches';
@@ -31,7 +32,8 @@ export interface Source {
   done(found: Found): Promise<void>;
 }
 
-const ENTRIES_STEP = 5_000;
+/** Of one pass. Entries that name ORDERS_MAX orders have less than these bytes. */
+const [ENTRIES_STEP, ENTRIES_BYTES] = [5_000, 1_000_000];
 /** The orders that are looked at in one pass, of which about so many may leave. */
 const ORDERS_MAX = 5_000;
 const READ_STEP = 500;
@@ -72,13 +74,11 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
   /** The entries behind the position that are old enough and that every other reader has finished with. */
   async function entries(): Promise<{ readonly read: Entry[]; readonly more: boolean }> {
     const readers = await redis.hmget(keys.readers, ...READERS);
-    const found = (await redis.xrangeBuffer(
-      keys.outbox,
-      position,
-      String(now() - keepMs),
-      'COUNT',
-      ENTRIES_STEP + 1,
-    )) as unknown as Entry[];
+    const to = String(now() - keepMs);
+    const { found, more } = await readInParts(
+      (from, count) => redis.xrangeBuffer(keys.outbox, from, to, 'COUNT', count),
+      ...([position, ENTRIES_STEP + 1, ENTRIES_BYTES] as const),
+    );
     const [first] = found;
     if (first && first[0].toString() !== position) {
       await startAgain();
@@ -91,7 +91,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     const end = isAhead(found.at(-1)) ? found.findIndex(isAhead) : -1;
     return {
       read: found.slice(1, end === -1 ? undefined : Math.max(1, end)),
-      more: found.length > ENTRIES_STEP,
+      more,
     };
   }
 
@@ -131,14 +131,21 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     return ended.filter(({ packed }) => isOver(packed, beforeMs, (id) => left.get(id) ?? null));
   }
 
-  async function read(hashes: readonly Buffer[]): Promise<StoredOrder[]> {
+  /** Those of the named orders that are in Redis. Notes the wallets of those that traded. */
+  async function read(
+    named: ReadonlyMap<string, Buffer>,
+    traded: ReadonlySet<string>,
+  ): Promise<StoredOrder[]> {
     const found: StoredOrder[] = [];
-    for (let from = 0; from < hashes.length; from += READ_STEP) {
-      const part = hashes.slice(from, from + READ_STEP);
-      const stored = await redis.hmgetBuffer(keys.orders, ...part);
-      for (const [i, hash] of part.entries()) {
+    const all = [...named];
+    for (let from = 0; from < all.length; from += READ_STEP) {
+      const part = all.slice(from, from + READ_STEP);
+      const stored = await redis.hmgetBuffer(keys.orders, ...part.map(([, hash]) => hash));
+      for (const [i, [name, hash]] of part.entries()) {
         const packed = stored[i];
-        if (packed) found.push({ hash, packed });
+        if (!packed) continue;
+        found.push({ hash, packed });
+        if (traded.has(name)) lines.note(ORDER_BODY.get.maker(packed));
       }
     }
     return found;
@@ -152,12 +159,8 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     for (const { matches: leaving } of stretch.markets) {
       for (const { packed } of leaving) for (const hash of ordersOf(packed)) named.set(nameOf(hash), hash);
     }
-    const stored = await read([...named.values()]);
-    for (const { hash, packed } of stored) {
-      if (traded.has(nameOf(hash))) lines.note(ORDER_BODY.get.maker(packed));
-    }
-    const candidates = new Map([...bySweep, ...stored].map((order) => [nameOf(order.hash), order]));
-    const orders = await over([...candidates.values()], stretch.markets);
+    const others = bySweep.filter(({ hash }) => !named.has(nameOf(hash)));
+    const orders = await over([...others, ...(await read(named, traded))], stretch.markets);
     const journals = await lines.next();
     const isCut = last !== (some.at(-1)?.[0].toString() ?? last);
     return {

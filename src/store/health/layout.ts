@@ -10,8 +10,10 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *   3  the mode has a message, a market a source, an event and the evidence of its result: in keys, fields and members that
  *      older programs do not touch
  *   4  orders may be in an archive; older programs may read the data until the first archive is opened (lua/open_archive.lua)
+ *   5  the buckets of traces are chosen by a factor (lua/lib/traces.lua); markets with traces of layout 4 keep their buckets, and
+ *      programs of layout 4 do not start once an archive has been opened
  */
-export const LAYOUT = 4;
+export const LAYOUT = 5;
 const OLDEST_READER = 1;
 
 /** The layout noted in the data. */

@@ -62,10 +62,12 @@ export function touchedBy(packed: Buffer): { readonly orders: Buffer[]; readonly
 }
 
 /** Members of one size, behind their number. */
-const listAt = (packed: Buffer, at: number, bytes: number): Buffer[] =>
-  Array.from({ length: packed.readUInt16BE(at) }, (_, i) =>
-    packed.subarray(at + 2 + i * bytes, at + 2 + (i + 1) * bytes),
-  );
+function listAt(packed: Buffer, at: number, bytes: number): Buffer[] {
+  const found: Buffer[] = [];
+  const end = at + 2 + packed.readUInt16BE(at) * bytes;
+  for (let from = at + 2; from < end; from += bytes) found.push(packed.subarray(from, from + bytes));
+  return found;
+}
 
 export function decodeEvent(packed: Buffer): OutboxEvent {
   const kind = kindOf(packed);

@@ -23,14 +23,14 @@ type Fields<Names extends readonly string[], List extends readonly unknown[]> = 
     : unknown
   : unknown;
 
-type Getters<Record> = { readonly [Name in keyof Record]: (packed: Buffer) => Record[Name] };
+type Getters<Record> = { readonly [Name in keyof Record]: (packed: Buffer, from?: number) => Record[Name] };
 
 interface Layout<Format extends string, Names extends readonly string[]> {
   readonly format: Format;
   readonly bytes: number;
   /** The offset of each field. */
   readonly at: Readonly<Record<Names[number], number>>;
-  /** Reads one field of a record that begins at byte 0; decoders of hot records read only the fields that they need. */
+  /** Reads one field of a record that begins at `from`; decoders of hot records read only the fields that they need. */
   readonly get: Getters<Fields<Names, Values<Format>>>;
   /** Reads the fields of a record that begins at `from`. */
   read(packed: Buffer, from?: number): Fields<Names, Values<Format>>;
@@ -89,7 +89,7 @@ function layout<const Format extends string, const Names extends readonly string
     bytes,
     at: Object.fromEntries(fields.map(({ name, at }) => [name, at])) as Record<Names[number], number>,
     get: Object.fromEntries(
-      fields.map((field) => [field.name, (packed: Buffer) => readField(packed, field, 0)]),
+      fields.map((field) => [field.name, (packed: Buffer, from = 0) => readField(packed, field, from)]),
     ) as Getters<Fields<Names, Values<Format>>>,
     read(packed, from = 0) {
       const found: Record<string, number | Buffer> = {};
@@ -227,5 +227,5 @@ export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'lastPips',
 ]);
 
-/** Traces of a market: their buckets, their number, and the latest expiration that needed none (lua/lib/traces.lua). */
-export const TRACES = layout('>I4I6I5', ['buckets', 'traces', 'expiredSec']);
+/** Traces of a market: their buckets and how these are chosen, the latest expiration that needed none, their number (lua/lib/traces.lua). */
+export const TRACES = layout('>I4I4I3I5I6', ['buckets', 'span', 'factor', 'expiredSec', 'traces']);

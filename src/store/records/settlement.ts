@@ -135,7 +135,7 @@ export interface MatchFacts {
 
 /** Returns the record, unless it belongs to a lost match with the same number. */
 export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
-  if (!packed || SETTLEMENT.read(packed).tradeMs !== match.tradeMs) return null;
+  if (!packed || SETTLEMENT.get.tradeMs(packed) !== match.tradeMs) return null;
   const body = bodyOf(packed);
   return body.length === 0 || hashHex(body.subarray(2, 2 + HASH_BYTES)) === match.takerHash ? packed : null;
 }
@@ -149,7 +149,11 @@ export function decodeSettlementState(packed: Buffer | null): SettlementState {
   const told = packed.subarray(HEAD_BYTES, HEAD_BYTES + length);
   const hash = told.subarray(0, HASH_BYTES);
   const transactionHash = length === 0 || hash.equals(NO_HASH) ? null : hashHex(hash);
-  return { settlementStatus: statusOf(packed), transactionHash, ...endOf(told.subarray(HASH_BYTES)) };
+  return {
+    settlementStatus: settlementStatusOf(packed),
+    transactionHash,
+    ...endOf(told.subarray(HASH_BYTES)),
+  };
 }
 
 /** The end of a settlement on a chain; nothing while it is open, and with paper funds. */
@@ -181,7 +185,7 @@ export function decodeSettlement(key: SettlementKey, packed: Buffer): Settlement
   };
 }
 
-function statusOf(packed: Buffer): SettlementStatus {
+export function settlementStatusOf(packed: Buffer): SettlementStatus {
   const status = SETTLEMENT_STATUSES[packed[0] ?? -1];
   if (!status) throw new Error('a stored settlement has an unknown status');
   return status;

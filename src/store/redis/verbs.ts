@@ -54,8 +54,8 @@ const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] 
 
 export const VERBS = {
   // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
-  place_order: verb(PLACE, 4, { args: true }).replies<Buffer | Coded<Buffer[]>>(),
-  replace_order: verb(PLACE, 5, { args: true }).replies<Coded<Buffer[]>>(),
+  place_order: verb(PLACE, 3, { args: true }).replies<Buffer | Coded<Buffer[]>>(),
+  replace_order: verb(PLACE, 4, { args: true }).replies<Coded<Buffer[]>>(),
   cancel_order: verb(['orders', 'cash', 'wallet', 'expiries', 'outbox'], 5).replies<
     Buffer | [code: Buffer, record: Buffer, sequence: Buffer]
   >(),
@@ -135,7 +135,7 @@ export const VERBS = {
 
   // The archive.
   open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
-  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {
+  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 5, {
     args: true,
   }).replies<number>(),
   forget_matches: verb(

@@ -19,6 +19,7 @@ import {
   hashBytes,
   type OrderRecord,
 } from '../records/order';
+import { traceOf } from '../records/trace';
 import type { ShardKeys } from '../redis/keys';
 import { balanceOf, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
@@ -82,7 +83,7 @@ const EXPIRY_MARGIN_SEC = 30;
 
 /** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
 type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
-type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument, ScriptArgument];
+type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument];
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
 type Coded = ReplyOf<'replace_order'>;
 
@@ -92,8 +93,10 @@ const AGAIN_MAX = 1000;
 const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
   ...['INVALID_NONCE_VALUE', 'ORDER_EXPIRED', 'MARKET_NOT_OPEN'],
 ]);
-/** The packed request without the price in Yes at its end. */
+/** The packed request without the price in Yes and the trace behind it. */
 const REQUEST_BYTES = REQUEST.bytes;
+/** The last part of the trace, and the length of its text. */
+const TRACE_BYTES = 5;
 
 export interface Placing {
   /** place_order; its header lists the refusals. */
@@ -122,7 +125,6 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       packRequest(terms, maker, chain?.unsettledMaxNewMicro ?? grantMicro, makersMax),
       hashBytes(request.orderHash),
       encodeBody(terms, maker),
-      keys.prefix,
     ] as const;
     let looked: readonly Buffer[] = [];
     let isSeen = false;
@@ -242,7 +244,9 @@ export function packRequest(
 ): Buffer {
   const { order } = request;
   const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);
-  const packed = Buffer.allocUnsafe(REQUEST_BYTES + yes.length);
+  const trace = traceOf(request.orderHash);
+  const traceAt = REQUEST_BYTES + yes.length;
+  const packed = Buffer.allocUnsafe(traceAt + TRACE_BYTES + trace.text.length);
   packed[0] = order.side;
   packed[1] = order.outcome;
   packed[2] = ORDER_TYPES.indexOf(request.orderType);
@@ -262,6 +266,9 @@ export function packRequest(
   maker.copy(packed, 60);
   packed[80] = yes.length;
   packed.write(yes, 81, 'latin1');
+  packed.writeUInt32BE(trace.last, traceAt);
+  packed[traceAt + 4] = trace.text.length;
+  packed.write(trace.text, traceAt + TRACE_BYTES, 'latin1');
   return packed;
 }
 

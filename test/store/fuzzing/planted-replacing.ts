@@ -12,7 +12,7 @@ export const REPLACED: readonly Bug[] = (
     ['what the old one reserved is not free', '\nledger.give_back(a, 1, old)\n', '\n'],
     [
       'the old one stays in the book',
-      '      orders.write(ARGV[4], old.before, { old.order }, outbox.CANCEL, q.now_ms)\n',
+      '      orders.write(q.shard, old.before, { old.order }, outbox.CANCEL, q.now_ms)\n',
       '',
       'lib/matching.lua',
     ],
@@ -24,7 +24,7 @@ export const REPLACED: readonly Bug[] = (
     [
       'a refusal cancels the old one',
       'if not reply then\n',
-      'if not reply then\n  orders.write(ARGV[4], before, { old }, outbox.CANCEL, now_ms)\n',
+      'if not reply then\n  orders.write(shard, before, { old }, outbox.CANCEL, now_ms)\n',
     ],
     ['a dry run is booked', 'if dry_run ~= 1 then', 'if true then', 'lib/matching.lua'],
     ['executed twice', 'if stored[1] then', 'if false then'],

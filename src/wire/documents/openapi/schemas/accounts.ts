@@ -27,10 +27,10 @@ export const BALANCES_MEMBERS = {
   approvals: object({
     collateral: object({
       allowance: ref('Money'),
-      enough: flag('It is true when the allowance covers everything that the wallet has.'),
+      enough: flag('True when the allowance covers everything that the wallet has.'),
     }),
     conditionalTokens: object({
-      approved: flag('It is true when the exchange contract may take outcome tokens.'),
+      approved: flag('True when the exchange contract may take outcome tokens.'),
     }),
   }),
   asOfBlock: integer('The final block of these balances.'),

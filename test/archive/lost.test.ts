@@ -1,0 +1,51 @@
+import { Client } from 'pg';
+import { createArchive } from '../../src/archive/archive';
+import { withWorlds } from '../store/engine/setup';
+import { alice } from '../support/engine-world';
+import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
+import { archivingIn, cancelled, KEEP_MS, START_MS, YES } from './archiving';
+
+const LIMIT_MS = 100_000;
+
+describeWithPostgres('an archive that lost what left Redis for it', () => {
+  const { world } = withWorlds();
+  const { archiving } = archivingIn(world);
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startTestPostgres();
+  }, LIMIT_MS);
+  afterAll(() => postgres?.stop());
+
+  test(
+    'an order that is in neither store is 503, not unknown',
+    async () => {
+      await world().market();
+      const archive = createArchive({ url: postgres.url });
+      const sql = new Client(postgres.url);
+      try {
+        const { engine, past, open, forget } = archiving(archive);
+        await open();
+        const order = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
+        await world().clock(START_MS + KEEP_MS);
+        expect(await forget(order)).toBe(1);
+        expect(await past.anywhere(order.orderHash)).not.toBeNull();
+        await sql.connect();
+        const asked = () => [
+          past.anywhere(order.orderHash),
+          engine.place(order),
+          engine.cancel(null, alice, order.orderHash, 'USER'),
+        ];
+        // A standby that took over without the last transaction; then one without tables.
+        await sql.query('delete from archive_orders; update archive_state set batch = 0');
+        for (const one of asked()) await expect(one).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+        for (const table of ['orders', 'matches', 'fills', 'settlements', 'journal', 'parts', 'state'])
+          await sql.query(`drop table archive_${table}`);
+        for (const one of asked()) await expect(one).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      } finally {
+        await sql.end().catch(() => undefined);
+        await archive.close();
+      }
+    },
+    LIMIT_MS,
+  );
+});
