@@ -13,7 +13,7 @@
 --          UNSEEN                                               read the wallet from the chain (observe_wallets), then run it again
 --          a refusal code and its detail, nothing changed: those of lua/place_order.lua, with CANCEL_ONLY also while the chain
 --          has no new final block, and
---          INVALID_EXPIRATION | WALLET_SUSPENDED untilMs | INSUFFICIENT_ALLOWANCE required available asset
+--          INVALID_EXPIRATION minimum | WALLET_SUSPENDED untilMs | INSUFFICIENT_ALLOWANCE required available asset
 --          UNSETTLED_LIMIT limit unsettled
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as lua/place_order.lua

@@ -1,24 +1,35 @@
-import { mergeCalls, nonceCall, splitCalls, type WalletCall } from '../chain/conditions';
+import {
+  type Contracts,
+  mergeCalls,
+  nonceCall,
+  payoutsOf,
+  reportCall,
+  splitCalls,
+  type WalletCall,
+} from '../chain/conditions';
 import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
-import type { MarketView } from '../exchange/facts';
+import { type Balance, type Balances, type MarketView, totalOf } from '../exchange/facts';
 import type { ChainScale } from '../exchange/order';
 import type { ChainRequests } from '../store/chain/requests';
 import type { Markets } from '../store/markets/markets';
 import type { Reads } from '../store/reads/reads';
+import { scriptRefusal } from '../store/redis/refusals';
 import type { Engine } from '../store/verbs/engine';
 import { contractsOf } from './chain';
 
 interface WalletParts {
   readonly requests: ChainRequests;
-  readonly reads: Pick<Reads, 'market'>;
+  readonly reads: Pick<Reads, 'market' | 'view' | 'balances'>;
+  /** Reads the wallet from the chain, with its tokens of the market. */
+  readonly see: (wallet: string, marketId: string) => Promise<void>;
   readonly scale: ChainScale;
 }
 
 /** With funds on a chain, wallets split and merge themselves, and the worker serves the faucet. */
 export function walletsOnChain(
   config: Config,
-  { requests, reads, scale }: WalletParts,
+  { requests, reads, see, scale }: WalletParts,
 ): Pick<Engine, 'credit' | 'convert' | 'raiseNonce'> {
   const contracts = contractsOf(config);
   return {
@@ -27,11 +38,14 @@ export function walletsOnChain(
         throw new Refusal('NOT_FOUND', 'there is no faucet on mainnet; a wallet needs funds of its own');
       await requests.askFaucet(address);
     },
-    async convert(marketId, _, setsMicro) {
-      const market = await reads.market(marketId);
-      if (market === null) throw new Refusal('MARKET_NOT_FOUND');
+    async convert(marketId, wallet, setsMicro) {
+      const { terms, state } = await reads.view(marketId);
+      // Else the transactions would fail there, or cost the wallet its orders and matches.
+      if (state.status !== 'OPEN') throw new Refusal('MARKET_NOT_OPEN', `the market is ${state.status}`);
+      await see(wallet, marketId);
+      checkCover(await reads.balances(wallet), marketId, setsMicro);
       const units = BigInt(Math.abs(setsMicro)) * scale.microAmount;
-      const calls = (setsMicro > 0 ? splitCalls : mergeCalls)(contracts, market.terms.conditionId, units);
+      const calls = (setsMicro > 0 ? splitCalls : mergeCalls)(contracts, terms.conditionId, units);
       throw ownDoing(calls);
     },
     async raiseNonce() {
@@ -40,6 +54,23 @@ export function walletsOnChain(
   };
 }
 
+/** Throws INSUFFICIENT_BALANCE unless the wallet has so much more than its orders and open matches need. */
+function checkCover({ tokens, ...collateral }: Balances, marketId: string, setsMicro: number): void {
+  const ofMarket = ([0, 1] as const).map((outcome) =>
+    tokens.find((token) => token.marketId === marketId && token.outcome === outcome),
+  );
+  const required = Math.abs(setsMicro);
+  for (const [i, balance] of (setsMicro > 0 ? [collateral] : ofMarket).entries()) {
+    const available = balance ? spareOf(balance) : 0;
+    const asset = setsMicro > 0 ? 0 : i + 1;
+    if (available < required) throw scriptRefusal('INSUFFICIENT_BALANCE', [required, available, asset]);
+  }
+}
+
+/** Without a look at the approvals of the exchange contract, which has no part in a split or a merge. */
+const spareOf = (balance: Balance): number =>
+  Math.max(0, totalOf(balance) - balance.reservedMicro - (balance.onChain?.outMicro ?? 0));
+
 const ownDoing = (calls: readonly WalletCall[]): Refusal =>
   new Refusal('ON_CHAIN', 'a wallet must do this itself: send the transactions in calls from it', { calls });
 
@@ -47,10 +78,14 @@ interface MarketParts {
   readonly requests: ChainRequests;
   readonly view: (marketId: string) => Promise<MarketView>;
   readonly oracleAddress: string;
+  readonly contracts: Contracts;
 }
 
 /** With funds on a chain, a market opens once the chain knows it, and ends as its oracle reports there. */
-export function marketsOnChain(markets: Markets, { requests, view, oracleAddress }: MarketParts): Markets {
+export function marketsOnChain(
+  markets: Markets,
+  { requests, view, oracleAddress, contracts }: MarketParts,
+): Markets {
   return {
     ...markets,
     async create(input) {
@@ -72,10 +107,8 @@ export function marketsOnChain(markets: Markets, { requests, view, oracleAddress
       if (terms.oracle.toLowerCase() !== oracleAddress.toLowerCase()) {
         throw new Refusal(
           'ON_CHAIN',
-          `the oracle ${terms.oracle} must report the result on the chain; the market follows it`,
-          {
-            calls: [],
-          },
+          `the oracle ${terms.oracle} must report the result: send the transaction in calls from it; the market follows it`,
+          { calls: [reportCall(contracts, terms.questionId, payoutsOf(outcome))] },
         );
       }
       if (status !== 'CLOSED') await markets.close(id);

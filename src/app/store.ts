@@ -40,6 +40,7 @@ import { createMatches } from '../store/settlement/matches';
 import { createSettlements, type Settlements } from '../store/settlement/settlements';
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
+import { contractsOf } from './chain';
 import { openBooks } from './chain-books';
 import { examineFunds } from './chain-examine';
 import { marketsOnChain, walletsOnChain } from './chain-trade';
@@ -146,7 +147,9 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
   const requests = createChainRequests({ redis, keys, now: clock.now });
   const own = createEngine({ run, keys, grantMicro, makersMax, past, chain: placing });
   const engine: Engine =
-    chain === null ? own : { ...own, ...walletsOnChain(config, { requests, reads, scale }) };
+    placing === null
+      ? own
+      : { ...own, ...walletsOnChain(config, { requests, reads, scale, see: placing.see }) };
   const ownMarkets = createMarkets({
     engine,
     clock,
@@ -154,7 +157,14 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
     defaultOracle: checksumAddress(chain?.oracleAddress ?? config.exchangeAddress),
   });
   const markets =
-    chain === null ? ownMarkets : marketsOnChain(ownMarkets, { ...chain, requests, view: reads.view });
+    chain === null
+      ? ownMarkets
+      : marketsOnChain(ownMarkets, {
+          ...chain,
+          requests,
+          view: reads.view,
+          contracts: contractsOf(config),
+        });
   return { engine, markets, ownMarkets, chainRequests: requests };
 }
 

@@ -1,4 +1,5 @@
 import { Interface } from 'ethers';
+import type { OutcomeIndex } from '../exchange/market';
 import type { Node, Sending } from './key-sender';
 
 /** The contracts of a chain. A market needs a condition, registered tokens and at the end a result there. */
@@ -100,16 +101,16 @@ export function createConditions(node: Node, contracts: Contracts): Conditions {
       data: EXCHANGE.encodeFunctionData('registerToken', [...tokenIds, conditionId]),
       gasLimit: REGISTER_GAS,
     }),
-    report: ({ questionId }, payouts) => ({
-      to: ctf,
-      data: CTF.encodeFunctionData('reportPayouts', [questionId, payouts]),
-    }),
+    report: ({ questionId }, payouts) => ({ to: ctf, data: reportData(questionId, payouts) }),
     mint: (wallet, units) => ({
       to: collateralAddress,
       data: ERC20.encodeFunctionData('mint', [wallet, units]),
     }),
   };
 }
+
+const reportData = (questionId: string, payouts: Payouts): string =>
+  CTF.encodeFunctionData('reportPayouts', [questionId, payouts]);
 
 /** A transaction for a wallet to send itself, with words for its owner. */
 export interface WalletCall {
@@ -161,6 +162,21 @@ export const mergeCalls = (
     description: 'Merge Yes and No tokens into collateral',
   },
 ];
+
+/** Reports the result of a market, as its oracle. */
+export const reportCall = (
+  { conditionalTokensAddress: to }: Contracts,
+  questionId: string,
+  payouts: Payouts,
+): WalletCall => ({
+  to,
+  data: reportData(questionId, payouts),
+  description: 'Report the result of the market, as its oracle',
+});
+
+/** The payout of each outcome of a market; without an outcome the market is void. */
+export const payoutsOf = (outcome: OutcomeIndex | null): Payouts =>
+  outcome === null ? [1n, 1n] : outcome === 0 ? [1n, 0n] : [0n, 1n];
 
 /** Voids all orders that the wallet signed with its present nonce; the contract waits a while first. */
 export const nonceCall = ({ exchangeAddress: to }: Contracts): WalletCall => ({

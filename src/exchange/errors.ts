@@ -13,7 +13,7 @@ export const ERRORS = {
   PRICE_OUT_OF_RANGE: { status: 400, title: 'The price is outside (0, 1)' },
   SIZE_OUT_OF_RANGE: { status: 400, title: 'The size is out of range' },
   ORDER_EXPIRED: { status: 400, title: 'The order has expired' },
-  INVALID_EXPIRATION: { status: 400, title: 'The expiration is too far ahead' },
+  INVALID_EXPIRATION: { status: 400, title: 'The expiration is too near or too far ahead' },
   INVALID_TOKEN: { status: 400, title: 'The token does not belong to this market' },
   INVALID_TAKER: { status: 400, title: 'The taker must be the zero address' },
   INVALID_FEE_RATE: { status: 400, title: "The fee rate does not match the market's" },

@@ -86,7 +86,8 @@ const ours = 'This is a fault of this page or of the exchange, not yours.';
 /** Every other code of docs/errors.md, and the client's own. */
 const FORM: Readonly<Record<string, Say>> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
-  INVALID_EXPIRATION: () => 'The order would stay open for too long. Is the clock of this device right?',
+  INVALID_EXPIRATION: () =>
+    'The order would end too soon or stay open for too long. Is the clock of this device right?',
   INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, and wait until that is final.',
   UNSETTLED_LIMIT: () => 'Too many of your trades wait for the chain. Try again soon.',
   WALLET_SUSPENDED: () => 'This wallet lacked the funds for its trades. It may order again later.',

@@ -44,6 +44,8 @@ test('the configuration names the chain, and the transactions that approve the e
 test('a market opens when its tokens are registered in a final block, not before', async () => {
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   expect((await marketNow()).status).toBe('DRAFT');
+  const early = await alice.post(`/markets/${market.id}/split`, { size: '1' });
+  expect(early.body).toMatchObject({ code: 'MARKET_NOT_OPEN' });
   await untilStatus('OPEN');
 });
 
@@ -76,6 +78,11 @@ test('without an approval an order is refused, and the refusal names whom to app
 });
 
 test('splits are transactions of the wallet itself', async () => {
+  const { code, required, available } = (await bob.post(`/markets/${market.id}/split`, { size: '10001' }))
+    .body;
+  expect([code, required, available]).toEqual(['INSUFFICIENT_BALANCE', '10001', '10000']);
+  const early = await bob.post(`/markets/${market.id}/merge`, { size: '1' });
+  expect(early.body).toMatchObject({ code: 'INSUFFICIENT_BALANCE', asset: 'YES', available: '0' });
   const refused = await bob.post(`/markets/${market.id}/split`, { size: '200' });
   expect(refused.body).toMatchObject({ status: 409, code: 'ON_CHAIN' });
   await bob.send(refused.body.calls);
@@ -147,6 +154,9 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
 test('a wallet that moves its tokens away loses its order, before anybody meets it', async () => {
   const resting = await submit(bob, { side: 'SELL', outcome: 1, pips: 9_000, lots: 20_000 });
   expect(resting.body).toMatchObject({ status: 'OPEN' });
+  // To merge them would take them from the order.
+  const merge = await bob.post(`/markets/${market.id}/merge`, { size: '1' });
+  expect(merge.body).toMatchObject({ code: 'INSUFFICIENT_BALANCE', asset: 'NO', available: '0' });
   const { chain } = (await exchange.client.get('/config')).body;
   const [, approval] = chain.approvals as [Call, Call];
   // The same call with `false`.
@@ -178,6 +188,27 @@ test('the command line shows the books and the lanes, pauses them, and drains', 
   expect((await exchange.shell.exchange('chain', 'drain')).code).toBe(0);
   expect((await exchange.shell.json('mode')).mode).toBe('CANCEL_ONLY');
   await exchange.shell.exchange('mode', 'NORMAL');
+});
+
+test('the result of another oracle is refused with the transaction that the oracle sends', async () => {
+  const oracle = alice.wallet.address;
+  const { id } = await openMarket(exchange.client, ADMIN_TOKEN, { oracle });
+  await until('the market is open', async () => {
+    const { status } = (await exchange.client.get(`/markets/${id}`)).body;
+    return status === 'OPEN';
+  });
+  for (const [path, body] of [
+    ['resolve', { outcomeIndex: 1 }],
+    ['void', {}],
+  ] as const) {
+    const refused = await exchange.asAdmin(`/admin/markets/${id}/${path}`, body);
+    expect(refused.body).toMatchObject({ code: 'ON_CHAIN', calls: [{}] });
+    if (path === 'void') await alice.send(refused.body.calls);
+  }
+  await until('the market is void', async () => {
+    const { status } = (await exchange.client.get(`/markets/${id}`)).body;
+    return status === 'VOIDED';
+  });
 });
 
 test('a market is resolved when its result is final on the chain', async () => {

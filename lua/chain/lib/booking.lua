@@ -56,7 +56,7 @@ local function objection_of(q, b, a)
   if objection then
     return objection, request.detail_of(objection, least, b.status)
   elseif q.expiration > 0 and q.now_ms >= (q.expiration - booking.MARGIN_S) * 1000 then
-    return 'INVALID_EXPIRATION'
+    return 'INVALID_EXPIRATION', integer.text(math.floor(q.now_ms / 1000) + 2 * booking.MARGIN_S + 1)
   elseif not seen then
     return 'UNSEEN'
   end

@@ -1,4 +1,4 @@
-import type { Payouts } from '../../chain/conditions';
+import { type Payouts, payoutsOf } from '../../chain/conditions';
 import type { OutcomeIndex } from '../../exchange/market';
 import type { WantedResult } from '../../store/chain/requests';
 import { forEachMarket } from '../each';
@@ -13,10 +13,6 @@ interface ResolveParts extends OnChainParts {
 const RESOLVE_EVERY_MS = 500;
 const FOLLOW_EVERY_MS = 5_000;
 const MARKETS_MAX = 200;
-const VOID: Payouts = [1n, 1n];
-
-const payoutsOf = ({ outcome }: WantedResult): Payouts =>
-  outcome === null ? VOID : outcome === 0 ? [1n, 0n] : [0n, 1n];
 
 /** Undefined for a result that is neither an outcome nor an equal split. */
 function outcomeOf([yes, no]: Payouts): OutcomeIndex | null | undefined {
@@ -56,7 +52,7 @@ export function createReportResults(parts: ResolveParts): Chore {
     const { terms } = await view(id);
     if (oracle === null || terms.oracle.toLowerCase() !== oracle.address.toLowerCase()) return;
     if ((await conditions.payouts(terms, 'latest')) !== null) return;
-    await oracle.send([conditions.report(terms, payoutsOf(wanted))]);
+    await oracle.send([conditions.report(terms, payoutsOf(wanted.outcome))]);
   }
 
   return {

@@ -68,8 +68,14 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
         { limit, unsettled },
       );
     }
-    case 'INVALID_EXPIRATION':
-      return new Refusal(code, 'expiration must be 0 or at least 60 seconds ahead');
+    case 'INVALID_EXPIRATION': {
+      const minimum = String(number(0));
+      return new Refusal(
+        code,
+        `expiration must be 0 or at least ${minimum}, 60 seconds ahead, in seconds since 1970`,
+        { minimum },
+      );
+    }
     case 'MARKET_NOT_OPEN':
       return new Refusal(code, `the market is ${MARKET_STATUSES[number(0)] ?? 'not open'}`);
     default:

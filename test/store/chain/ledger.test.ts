@@ -215,9 +215,10 @@ test('matching stops 30 seconds before an order expires, and an order needs 60 s
   const books = await open();
   const { buy, sell, place, clock, now, chain } = books;
   const second = Math.floor(now() / 1000);
-  expect(await codeOf(place(buy(alice, 0, '1', '0.50', { expires: second + 59 })))).toBe(
-    'INVALID_EXPIRATION',
-  );
+  await expect(place(buy(alice, 0, '1', '0.50', { expires: second + 60 }))).rejects.toMatchObject({
+    code: 'INVALID_EXPIRATION',
+    extra: { minimum: String(second + 61) },
+  });
   expect(await codeOf(place(buy(alice, 0, '1', '0.50', { expires: second + 29 })))).toBe('ORDER_EXPIRED');
   await place(buy(alice, 0, '1', '0.50', { expires: second + 61 }));
   await clock(now() + 31_000);

@@ -61,7 +61,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Resolve a market and pay its holders',
     description:
-      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer, with the `evidence` of the first one; another outcome is refused.',
+      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer, with the `evidence` of the first one; another outcome is refused. With funds on a chain the answer is a CLOSED market, which is RESOLVED once the result that its oracle reports is final; the holders redeem their tokens there. Where another oracle must report, `ON_CHAIN` has its transaction.',
     bearer: 'admin',
     body: { shape: resolveShape, example: { outcomeIndex: 0, evidence: EVIDENCE } },
     success: {
@@ -69,13 +69,14 @@ export const LIFECYCLE_OPERATIONS: Operations = {
       schema: 'Market',
       example: ended('RESOLVED', 0, ['1', '0'], EVIDENCE),
     },
-    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN', 'ON_CHAIN'],
   },
   [`POST ${PATHS.adminVoid}`]: {
     id: 'voidMarket',
     tag: 'Operators',
     summary: 'Void a market and pay half for each token',
-    description: 'Ends the market like a resolution, but pays `"0.5"` for every token.',
+    description:
+      'Ends the market like a resolution, but pays `"0.5"` for every token. With funds on a chain its oracle reports that, as for a resolution.',
     bearer: 'admin',
     body: { shape: emptyShape, example: {}, optional: true },
     success: {
@@ -83,7 +84,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
       schema: 'Market',
       example: ended('VOIDED', null, ['0.5', '0.5']),
     },
-    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN', 'ON_CHAIN'],
   },
   [`PUT ${PATHS.adminMode}`]: {
     id: 'setMode',

@@ -48,7 +48,8 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
   ON_CHAIN: {
     members: {
       calls: array(ref('WalletCall'), {
-        description: 'The transactions that the wallet must send itself, in this order.',
+        description:
+          'The transactions that the wallet, or the oracle of the market, must send itself, in this order.',
       }),
     },
     example: { calls: [CALL_EXAMPLE] },

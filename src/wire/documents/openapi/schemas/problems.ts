@@ -53,9 +53,15 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
     },
   },
   INVALID_EXPIRATION: {
-    members: { maximum: described(ref('Uint256'), 'The latest expiration that an order may have now.') },
-    // With funds on a chain an expiration may also be too near.
-    optional: ['maximum'],
+    members: {
+      maximum: described(ref('Uint256'), 'The latest expiration that an order may have now.'),
+      minimum: described(
+        ref('Uint256'),
+        'The earliest expiration that an order with one may have now, with funds on a chain.',
+      ),
+    },
+    // A refused expiration passes one of the two.
+    optional: ['maximum', 'minimum'],
     example: { maximum: '2117563205' },
   },
   INVALID_TICK: { ...nearest(nullable(ref('Price'))), example: { nearest: ['0.62', '0.63'] } },
