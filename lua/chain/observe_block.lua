@@ -11,10 +11,11 @@
 -- ARGV     1 shard prefix `{x}:`   2 number I6 and hash c32 of the block that the cursor is at, empty for none
 --          3 the new block (lib/cursor)   4 what else this part does 0, COVERS or LAST   5 readings at the new block, packed (lib/readings)
 --          6... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
--- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; or UNREAD, and the cursor does
---          not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first. `settled` is the
---          number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later
---          call with its reading does it), `unknown` the names of settlements that are not here or ended otherwise
+-- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; UNREAD or UNKNOWN, and the
+--          cursor does not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first, and
+--          `unknown` the names of settlements that are not here or ended otherwise, to be heeded first. `settled` is the number
+--          of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later call with
+--          its reading does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
 -- Bound    READINGS_MAX readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
@@ -74,7 +75,8 @@ if stage >= COVERS then
   local count, is_more = readings.cover(shard, list, number, unfunded.CANCEL_MAX - cancelled, now_ms)
   cancelled, more = cancelled + count, more or is_more
 end
-if stage == LAST and unread == '' then
+if stage == LAST and unread == '' and unknown == '' then
   cursor.note(shard, cursor.FINAL, number, time_ms, hash, now_ms)
 end
-return { unread == '' and 'OK' or 'UNREAD', integer.text(now_ms), settled, cancelled, more and 1 or 0, unread, unknown }
+local code = unread ~= '' and 'UNREAD' or unknown ~= '' and 'UNKNOWN' or 'OK'
+return { code, integer.text(now_ms), settled, cancelled, more and 1 or 0, unread, unknown }

@@ -45,7 +45,8 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
   const chain = openChain(config, chainConfig);
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale },
-    onUnknown: (settlements) => log.error({ settlements }, 'the chain settled matches that the books lack'),
+    onUnknown: async (settlements) =>
+      log.error({ settlements }, 'the chain settled matches that the books lack'),
   });
   const { market } = parts.reads;
   const seeing = createSeeing({

@@ -11,6 +11,7 @@ import { startObserver } from '../jobs/chain/observe';
 import { createOpenOnChain } from '../jobs/chain/open';
 import { startOperator } from '../jobs/chain/operate';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
+import { haltingOnUnknown } from '../jobs/chain/unknown';
 import type { Logger } from '../log';
 import { createIntents } from '../store/chain/intents';
 import { createChainLedger } from '../store/chain/ledger';
@@ -26,14 +27,12 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
   const { rpc, blocks, wallets, contracts } = books;
   const { engine, reads } = store;
   const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
-  // The data may be an old copy: matches that were made after it was copied are not in it, and their numbers are free again.
+  const haltOnUnknown = haltingOnUnknown(halt);
   const ledger = createChainLedger({
     ...store,
-    onUnknown(settlements) {
+    async onUnknown(settlements) {
       log.error({ settlements }, 'the chain settled matches that the books lack');
-      halt('it settled matches that this Redis does not know').catch((error: unknown) =>
-        log.error({ err: String(error) }, 'the exchange could not be halted'),
-      );
+      await haltOnUnknown(settlements);
     },
   });
   const observation = createObservation({
@@ -42,8 +41,8 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
     ledger,
     async tokensOf(marketId) {
       const market = await reads.market(marketId);
-      if (market === null) throw new Error(`the chain names the unknown market ${marketId}`);
-      return market.terms.tokenIds;
+      // The name of another market may look like an id.
+      return market?.terms.id === marketId ? market.terms.tokenIds : null;
     },
     async withdraw(withdrawals) {
       for (const one of withdrawals) {

@@ -64,7 +64,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   const unknown: SettlementKey[] = [];
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale: SCALE },
-    onUnknown: (list) => unknown.push(...list),
+    onUnknown: async (list) => unknown.push(...list),
   });
   const settlements = createSettlements({ redis, run, keys });
   const { exchange, collateral, ctf } = world;

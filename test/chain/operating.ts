@@ -96,7 +96,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     withdraw: async () => undefined,
     ledger: createChainLedger({
       ...{ redis, run, keys, scale: SCALE },
-      onUnknown: (unknown) => void halts.push(...unknown.map(settlementId)),
+      onUnknown: async (unknown) => void halts.push(...unknown.map(settlementId)),
     }),
   });
   const settle = createSettle({

@@ -46,8 +46,8 @@ export interface ObservationParts {
   readonly events: EventReader;
   readonly wallets: WalletReader;
   readonly ledger: ObservedLedger;
-  /** The ids of a market's tokens: Yes, No. */
-  readonly tokensOf: (marketId: string) => Promise<Pair>;
+  /** The ids of a market's tokens: Yes, No; null for a market that the books lack. */
+  readonly tokensOf: (marketId: string) => Promise<Pair | null>;
   /** Takes out of the book what wallets withdrew on the chain; it may be called again with the same withdrawals. */
   readonly withdraw: (withdrawals: readonly Withdrawal[]) => Promise<void>;
 }
@@ -113,17 +113,24 @@ export function createObservation(parts: ObservationParts): Observation {
     const list = await ledger.exposed();
     for (const { address, marketIds } of list) {
       const markets = addWallet(queries, address);
-      for (const marketId of marketIds) markets.set(marketId, await tokensOf(marketId));
+      for (const marketId of marketIds) {
+        const pair = await tokensOf(marketId);
+        if (!pair) throw new Error(`the wallet ${address} has tokens of the unknown market ${marketId}`);
+        markets.set(marketId, pair);
+      }
     }
     exposed = list.length;
     return queries;
   }
 
-  /** Adds the wallets of the settlements, also with the tokens that these brought. */
+  /** Adds the wallets of the settlements, also with the tokens that these brought. The ledger reports those of unknown markets. */
   async function addParticipants(queries: Queries, happened: readonly ExchangeEvents[]): Promise<void> {
     const ids = new Set(happened.flatMap(({ settled }) => settled.map(({ marketId }) => marketId)));
     const markets = new Map<string, Pair>();
-    for (const id of ids) markets.set(id, await tokensOf(id));
+    for (const id of ids) {
+      const pair = await tokensOf(id);
+      if (pair) markets.set(id, pair);
+    }
     for (const { moves } of happened) addMoved(queries, moves, markets);
   }
 

@@ -22,8 +22,11 @@ export interface ChainLedgerOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly scale: ChainScale;
-  /** Called with final settlements that the books do not have, or that ended otherwise there. */
-  readonly onUnknown?: (settlements: readonly SettlementKey[]) => void;
+  /**
+   * Called with final settlements that the books do not have, or that ended otherwise there. The books take the block when this
+   * has succeeded; after an error or a crash it is called again.
+   */
+  readonly onUnknown?: (settlements: readonly SettlementKey[]) => Promise<unknown>;
 }
 
 export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainLedgerOptions): ChainLedger {
@@ -35,14 +38,15 @@ export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainL
     finalBlock: async () => (await accounts.cursor())?.final ?? null,
     async observeBlock(from, to, readings, events) {
       const { moved, unread, unknown } = await observing.observeBlock(from, to, readings, events);
-      if (unknown.length > 0) onUnknown?.(unknown);
+      if (unknown.length > 0) await onUnknown?.(unknown);
       if (unread.length > 0) {
         const [first] = unread;
         throw new Error(
           `block ${to.number} ends settlements of ${unread.length} wallets that were not read, such as ${first?.address} in market ${first?.marketId}`,
         );
       }
-      return !moved;
+      if (moved || unknown.length === 0) return !moved;
+      return !(await observing.observeBlock(from, to, [], [])).moved;
     },
   };
 }

@@ -22,7 +22,10 @@ export interface ObservedBlock {
    * again with their readings.
    */
   readonly unread: readonly UnreadWallet[];
-  /** Settlements that are not in the books, or ended otherwise there. */
+  /**
+   * Settlements that are not in the books, or ended otherwise there. The cursor did not move: report them, then call again
+   * without events.
+   */
   readonly unknown: readonly SettlementKey[];
   readonly settled: number;
   /** Orders cancelled for want of funds. */
@@ -107,7 +110,7 @@ export function createObserving({
     };
   }
 
-  /** The last part moves the cursor, unless a wallet is unread. */
+  /** The last part moves the cursor, unless a wallet is unread or a settlement unknown. */
   async function observeBlock(
     from: BlockRef | null,
     to: BlockRef,
@@ -117,7 +120,7 @@ export function createObserving({
     const [before, after] = [from === null ? Buffer.alloc(0) : packCursor(from), packBlock(to)];
     let all: ObservedBlock = { moved: false, unread: [], unknown: [], settled: 0, cancelled: 0, more: false };
     for (const part of partsOf(readings, events)) {
-      if (part[0] === LAST && all.unread.length > 0) break;
+      if (part[0] === LAST && all.unread.length + all.unknown.length > 0) break;
       const one = await observePart(before, after, part);
       all = {
         moved: one.moved,

@@ -1,5 +1,6 @@
 import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
 import { createChainLedger } from '../../../src/store/chain/ledger';
+import { settlementId } from '../../../src/store/records/settlement';
 import { SCALE } from '../../support/chain-books';
 import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';
 
@@ -116,6 +117,39 @@ test('an observer that lacks a wallet hears which, and the books wait', async ()
   const readings = [alice, bob].map((wallet) => books.reading(wallet, ['market00'], to));
   expect(await ledger.observeBlock(from, books.blockRef(to), readings, events)).toBe(true);
   expect(await ledger.observeBlock(from, books.blockRef(to), readings, events)).toBe(false);
+});
+
+test('the books take a block with an unknown settlement after they have reported it, and end the others once', async () => {
+  const books = await open();
+  const { buy, sell, place, chain, waiting, redis, run, keys } = books;
+  const told: string[][] = [];
+  let isDeaf = true;
+  const ledger = createChainLedger({
+    ...{ redis, run, keys, scale: SCALE },
+    async onUnknown(settlements) {
+      if (isDeaf) throw new Error('nobody listens');
+      told.push(settlements.map(settlementId));
+    },
+  });
+  await place(sell(alice, 0, '10', '0.60'));
+  await place(buy(bob, 0, '10', '0.60'));
+  for (const { match } of waiting.values()) chain.settle(match);
+  const from = await ledger.finalBlock();
+  const to = chain.mine();
+  const events = books.eventsIn(from?.number ?? 0, to);
+  const [known] = events;
+  if (!known) throw new Error('nothing is settled');
+  const lost = { ...known, marketId: 'market99', sequence: 7 };
+  const readings = [alice, bob].map((wallet) => books.reading(wallet, ['market00'], to));
+  const observe = () => ledger.observeBlock(from, books.blockRef(to), readings, [lost, known]);
+  await expect(observe()).rejects.toThrow('nobody listens');
+  expect(await ledger.finalBlock()).toEqual(from);
+  isDeaf = false;
+  expect(await observe()).toBe(true);
+  expect(told).toEqual([[settlementId(lost)]]);
+  expect((await ledger.finalBlock())?.number).toBe(to);
+  expect(await observe()).toBe(false);
+  expect((await ledger.chainAccount(bob))?.collateral).toMatchObject({ outMicro: 0, balanceMicro: 94e6 });
 });
 
 test('a resolved market ends when no order rests, and its holders keep their tokens', async () => {
