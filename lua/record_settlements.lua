@@ -22,9 +22,10 @@ for i = 3, #ARGV, 3 do
   local taker = settlements.taker(shard, name, trade_ms)
   local record = settlements.load(shard, name, trade_ms, taker)
   local known = record[settlements.BODY] ~= ''
-  -- A record that failed before may be settled now; a record that waits for the chain must not be put back.
+  -- With paper funds a record that failed before may be settled now. A record that waits for the chain must not be put back, and
+  -- one that FAILED there has ended.
   if taker == settlements.taker_in(ARGV[i + 2]) and record[settlements.STATUS] ~= settlements.CONFIRMED
-    and (status == settlements.CONFIRMED or not known) then
+    and (status == settlements.CONFIRMED or not known and record[settlements.STATUS] ~= settlements.FAILED) then
     if status == settlements.CONFIRMED then
       record[settlements.ATTEMPTS] = record[settlements.ATTEMPTS] + 1
     end

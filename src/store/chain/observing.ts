@@ -59,7 +59,7 @@ export interface Observing {
    */
   voidSettlement(
     key: SettlementKey,
-    fault: NonNullable<SettlementEvent['fault']> | null,
+    fault: SettlementEvent['fault'],
     blockNumber: number,
   ): Promise<'OK' | 'OVER' | 'UNKNOWN' | 'LIVE'>;
 }

@@ -51,7 +51,10 @@ export interface Settlements {
     list: readonly { ref: MatchRef; settlement: Settlement }[],
     status: 'CONFIRMED' | 'MATCHED',
   ): Promise<number>;
-  /** move_settlement: returns false when the record does not change: it is CONFIRMED, or a transaction holds it. */
+  /**
+   * move_settlement: returns false when the record does not change: it is CONFIRMED, or a transaction holds it. With funds on a
+   * chain it only notes that nothing could be built of a match (RETRYING).
+   */
   move(
     key: SettlementKey & { readonly tradeMs: number },
     status: MovedTo,
