@@ -207,7 +207,7 @@ export const VARIABLES = {
   UNSETTLED_MAX_NEW: variable(
     '100',
     parseAmount,
-    'with FUNDS=chain: the value of fills that a new wallet may have waiting for the chain',
+    'with FUNDS=chain: the value of fills that a new wallet may have waiting for the chain with its next order; ten times that with its open orders',
   ),
   CONTRACTS_AUDIT: optional(
     matching(/^[\x20-\x7e]{8,200}$/, 'must be 8 to 200 printable characters'),

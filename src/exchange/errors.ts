@@ -50,7 +50,7 @@ export const ERRORS = {
   INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
   BALANCE_LIMIT: { status: 422, title: 'An account or a market would exceed its limit' },
   INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
-  UNSETTLED_LIMIT: { status: 422, title: 'The wallet has too many trades that wait for the chain' },
+  UNSETTLED_LIMIT: { status: 422, title: 'The wallet has too much that waits for the chain' },
   SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
   DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },
   RATE_LIMITED: { status: 429, title: 'Too many requests', retryable: true },

@@ -89,7 +89,7 @@ const FORM: Readonly<Record<string, Say>> = {
   INVALID_EXPIRATION: () =>
     'The order would end too soon or stay open for too long. Is the clock of this device right?',
   INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, and wait until that is final.',
-  UNSETTLED_LIMIT: () => 'Too many of your trades wait for the chain. Try again soon.',
+  UNSETTLED_LIMIT: () => 'Too many of your trades wait for the chain. Try again soon, or cancel open orders.',
   WALLET_SUSPENDED: () => 'This wallet lacked the funds for its trades. It may order again later.',
   ON_CHAIN: () => 'Your own wallet does this.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',

@@ -68,8 +68,10 @@ end
 
 -- The first refusal that depends on money, with its details; nil for none.
 local function shortage_of(q, a)
-  local value = q.is_budget and q.budget or q.size * q.price
-  local required = q.side == order.BUY and value or q.size * ledger.MICRO_PER_LOT
+  local required = q.size * ledger.MICRO_PER_LOT
+  if q.side == order.BUY then
+    required = q.is_budget and q.budget or q.size * q.price
+  end
   local free = caps.free(q.shard, a, 1, q.market, q.asset, true)
   if free < required then
     local allowed, held, promised = ledger.means(a, 1, q.asset)
@@ -77,10 +79,12 @@ local function shortage_of(q, a)
     return is_allowance and 'INSUFFICIENT_ALLOWANCE' or 'INSUFFICIENT_BALANCE', integer.text(required),
       integer.text(math.max(free, 0)), q.asset
   end
-  local cash = ledger.cash(a, 1)
-  local limit = q.grant > 0 and standing.limit(cash, q.grant) or integer.MOST
-  if cash[ledger.UNSETTLED] + value > limit then
-    return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(cash[ledger.UNSETTLED])
+  if q.grant > 0 then
+    -- A SELL may get more than its limit: `required` is also what its tokens are worth at most.
+    local waiting, limit, is_resting = standing.excess(ledger.cash(a, 1), q.grant, required)
+    if waiting then
+      return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), is_resting and 1 or 0
+    end
   end
 end
 

@@ -5,8 +5,9 @@
 --
 -- {x}:bal          hash: address (20 bytes) -> CASH: balance and allowance, as the chain has them; reserved by open orders; out,
 --                  which matches took that are not final; pending, which these matches bring; the value of these matches; the
---                  value of those that were settled (I7 each, micro-units); nonce I4, the lowest that the contract accepts;
---                  flags B (APPROVED, HAS_CODE); block I6 of the balance, 0 while the wallet was never read
+--                  value of those that were settled; resting, the tokens of all markets that are reserved (I7 each, micro-units);
+--                  nonce I4, the lowest that the contract accepts; flags B (APPROVED, HAS_CODE); block I6 of the balance, 0 while
+--                  the wallet was never read
 -- {x}:m:<id>:bal   hash: address -> TOKENS: held, reserved, out and pending of Yes, then of No (I7 each); block I6 of both held
 -- {x}:w:<address>  set: markets in which the wallet has an account of tokens
 -- {x}:xp           set: wallets whose collateral is reserved or out; wallet + market for tokens
@@ -25,7 +26,7 @@ local outbox = require('lib.outbox')
 
 local ledger = {}
 
-ledger.CASH, ledger.TOKENS = '>I7I7I7I7I7I7I7I4BI6', '>I7I7I7I7I7I7I7I7I6'
+ledger.CASH, ledger.TOKENS = '>I7I7I7I7I7I7I7I7I4BI6', '>I7I7I7I7I7I7I7I7I6'
 ledger.MICRO_PER_LOT, ledger.FEE = 10000, 'fee'
 -- The contract mints and merges sets, and wallets do so without it: the exchange does not count them.
 ledger.SETS_PER_LOT = 0
@@ -40,7 +41,8 @@ ledger.NONCE_MOST = 4294967295
 
 -- The places of the fields in an open account of collateral.
 ledger.BALANCE, ledger.ALLOWANCE, ledger.RESERVED, ledger.OUT, ledger.PENDING = 1, 2, 3, 4, 5
-ledger.UNSETTLED, ledger.SETTLED, ledger.NONCE, ledger.FLAGS, ledger.BLOCK = 6, 7, 8, 9, 10
+ledger.UNSETTLED, ledger.SETTLED, ledger.RESTING = 6, 7, 8
+ledger.NONCE, ledger.FLAGS, ledger.BLOCK = 9, 10, 11
 -- Of the tokens of Yes. Those of No are NO_FROM places further.
 local T_HELD, T_RESERVED, T_OUT, T_PENDING, NO_FROM, T_BLOCK = 1, 2, 3, 4, 4, 9
 
@@ -53,7 +55,7 @@ local function pack(format, fields, amounts)
 end
 
 local function unpack_cash(packed)
-  return packed and { struct.unpack(ledger.CASH, packed) } or { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  return packed and { struct.unpack(ledger.CASH, packed) } or { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 end
 
 local function unpack_tokens(packed)
@@ -61,7 +63,7 @@ local function unpack_tokens(packed)
 end
 
 local function set_cash(a, slot, fields)
-  a.cash_of[slot], a.cash_moved = pack(ledger.CASH, fields, ledger.SETTLED), true
+  a.cash_of[slot], a.cash_moved = pack(ledger.CASH, fields, ledger.RESTING), true
 end
 
 local function set_tokens(a, slot, fields)
@@ -127,6 +129,11 @@ local function add(a, slot, asset, reserved, out, pending)
   fields[at + T_RESERVED], fields[at + T_OUT] = fields[at + T_RESERVED] + reserved, fields[at + T_OUT] + out
   fields[at + T_PENDING] = fields[at + T_PENDING] + pending
   set_tokens(a, slot, fields)
+  if reserved ~= 0 then
+    local cash = unpack_cash(a.cash_of[slot])
+    cash[ledger.RESTING] = cash[ledger.RESTING] + reserved
+    set_cash(a, slot, cash)
+  end
 end
 
 -- Adds to the value of the matches that are not final, and of those that were settled.

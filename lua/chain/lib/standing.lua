@@ -13,6 +13,8 @@ local MEMORY_MS = 2592000000
 local STRIKES_MOST = 255
 -- The limit grows by this factor, once as many times itself has been settled.
 local STEP = 10
+-- So many times the limit may wait for the chain and rest in the books together, so that a wallet can quote many prices.
+local RESTING_TIMES = 10
 
 -- The end of the wallet's suspension (ms); 0 without one.
 function standing.suspended_until(shard, address)
@@ -40,6 +42,20 @@ function standing.limit(cash, first)
     limit = STEP * limit
   end
   return limit
+end
+
+-- Returns nil when the wallet keeps to its limits with one more order, which trades for `value` at most. Else it returns the value
+-- that waits or may wait for the chain, the limit, and whether open orders are counted. An open order may be matched at any
+-- moment. It is counted with one unit of collateral for each token, and stays counted when it is matched.
+function standing.excess(cash, first, value)
+  local limit, unsettled = standing.limit(cash, first), cash[ledger.UNSETTLED]
+  if unsettled + value > limit then
+    return unsettled, limit, false
+  end
+  local resting = unsettled + cash[ledger.RESERVED] + cash[ledger.RESTING]
+  if resting + value > RESTING_TIMES * limit then
+    return resting, RESTING_TIMES * limit, true
+  end
 end
 
 return standing

@@ -20,6 +20,7 @@ export async function checkAccounts(
   breathe: Breathe,
 ): Promise<number> {
   let balances = 0;
+  const resting = tokensOf(expected);
   for (const wallet of snapshot.accounts()) {
     const account = snapshot.cash.get(wallet);
     if (account) {
@@ -32,6 +33,12 @@ export async function checkAccounts(
       findings.compare(formatMicro(reserved), text(found), {
         ...{ kind: 'RESERVED_COLLATERAL', wallet, asset: 'COLLATERAL' },
         detail: 'collateral reserved, against the open BUY orders of the wallet',
+      });
+    }
+    if (account?.onChain) {
+      findings.compare(formatMicro(resting.get(wallet) ?? 0), formatMicro(account.onChain.restingMicro), {
+        ...{ kind: 'UNSETTLED', wallet, asset: 'COLLATERAL' },
+        detail: 'tokens of all markets reserved, against the open SELL orders of the wallet',
       });
     }
     await breathe();
@@ -59,6 +66,14 @@ export async function checkAccounts(
     }
   }
   return balances;
+}
+
+/** By wallet: the tokens of all markets that its open orders need. */
+function tokensOf({ tokens }: Expected): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const ofMarket of tokens.values())
+    for (const [wallet, [yes, no]] of ofMarket) sums.set(wallet, (sums.get(wallet) ?? 0) + yes + no);
+  return sums;
 }
 
 function checkRange(

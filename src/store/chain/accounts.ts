@@ -46,6 +46,8 @@ export interface ChainAccount {
   /** The value of matches that are not final, and of all that were settled. */
   readonly unsettledMicro: Micro;
   readonly settledMicro: Micro;
+  /** The tokens of all markets that open orders need. */
+  readonly restingMicro: Micro;
   /** The end of a suspension, also of one that is over; null without one. */
   readonly suspendedUntilMs: number | null;
 }
@@ -150,6 +152,7 @@ export function createChainAccounts({
       })),
       unsettledMicro: micro(cash.unsettledMicro),
       settledMicro: micro(cash.settledMicro),
+      restingMicro: micro(cash.restingMicro),
       suspendedUntilMs: strikes ? STRIKES.read(strikes).untilMs : null,
     };
   }

@@ -10,7 +10,13 @@ const NOTHING: ChainAsset = {
 /** A wallet that was never read, and has not ordered. */
 const UNKNOWN: ChainAccount = {
   ...{ asOfBlock: 0, nonce: 0, hasCode: false, approvedForAll: false, allowanceMicro: micro(0) },
-  ...{ collateral: NOTHING, tokens: [], unsettledMicro: micro(0), settledMicro: micro(0) },
+  ...{
+    collateral: NOTHING,
+    tokens: [],
+    unsettledMicro: micro(0),
+    settledMicro: micro(0),
+    restingMicro: micro(0),
+  },
   suspendedUntilMs: null,
 };
 

@@ -7,7 +7,7 @@ export interface CashAccount {
   readonly reservedMicro: number;
   readonly nonce: number;
   /** Only of funds on a chain. */
-  readonly onChain?: UnsettledAmounts & { readonly unsettledMicro: number };
+  readonly onChain?: UnsettledAmounts & { readonly unsettledMicro: number; readonly restingMicro: number };
 }
 
 /** The amounts that matches which are not final took of an asset, and that they bring of it. */
@@ -44,8 +44,12 @@ export function decodeTokens(packed: Buffer): readonly [TokenAccount, TokenAccou
 
 /** The exchange's part of an account of funds on a chain. The chain has the balance, so nothing of it is free here. */
 export function decodeChainCash(packed: Buffer): CashAccount {
-  const { reservedMicro, nonce, outMicro, pendingMicro, unsettledMicro } = CHAIN_CASH.read(packed);
-  return { freeMicro: 0, reservedMicro, nonce, onChain: { outMicro, pendingMicro, unsettledMicro } };
+  const { reservedMicro, nonce, outMicro, pendingMicro, unsettledMicro, restingMicro } =
+    CHAIN_CASH.read(packed);
+  return {
+    ...{ freeMicro: 0, reservedMicro, nonce },
+    onChain: { outMicro, pendingMicro, unsettledMicro, restingMicro },
+  };
 }
 
 /** Yes, then No. */

@@ -161,9 +161,9 @@ export const CASH = layout('>I7I7I4I6', ['freeMicro', 'reservedMicro', 'nonce', 
 export const TOKENS = layout('>I7I7I7I7', ['yesFree', 'yesReserved', 'noFree', 'noReserved']);
 
 /** Accounts of funds on a chain (lua/chain/lib/ledger.lua). */
-export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I4BI6', [
+export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I7I4BI6', [
   ...(['balanceMicro', 'allowanceMicro', 'reservedMicro', 'outMicro', 'pendingMicro'] as const),
-  ...(['unsettledMicro', 'settledMicro', 'nonce', 'flags', 'block'] as const),
+  ...(['unsettledMicro', 'settledMicro', 'restingMicro', 'nonce', 'flags', 'block'] as const),
 ]);
 export const CHAIN_TOKENS = layout('>I7I7I7I7I7I7I7I7I6', [
   ...(['yesHeld', 'yesReserved', 'yesOut', 'yesPending'] as const),

@@ -62,11 +62,11 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       });
     case 'UNSETTLED_LIMIT': {
       const [limit, unsettled] = [formatMicro(number(0)), formatMicro(number(1))];
-      return new Refusal(
-        code,
-        `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: wait until some are settled`,
-        { limit, unsettled },
-      );
+      const text =
+        number(2) === 1
+          ? `matches and open orders worth ${unsettled} may wait for the chain; with this order they pass ${limit}: cancel some, or wait until matches are settled`
+          : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: wait until some are settled`;
+      return new Refusal(code, text, { limit, unsettled });
     }
     case 'INVALID_EXPIRATION': {
       const minimum = String(number(0));

@@ -69,7 +69,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test.each(['outMicro', 'pendingMicro', 'unsettledMicro'] as const)(
+test.each(['outMicro', 'pendingMicro', 'unsettledMicro', 'restingMicro'] as const)(
   'collateral whose %s is wrong is named',
   async (field) => {
     const books = await traded('cost');

@@ -162,6 +162,12 @@ export async function differences(
     const value = unsettled.reduce((sum, party) => sum + (party.wallet === wallet ? party.value : 0), 0);
     if ((account?.unsettledMicro ?? 0) !== value)
       found.push(`unsettled of ${wallet}: ${account?.unsettledMicro}`);
+    const resting = ASSETS.slice(1).reduce(
+      (sum, asset) => sum + (sums.reserved.get(`${wallet} ${asset}`) ?? 0),
+      0,
+    );
+    if ((account?.restingMicro ?? 0) !== resting)
+      found.push(`resting of ${wallet}: ${account?.restingMicro} instead of ${resting}`);
   }
   const listed = (await books.accounts.exposed()).flatMap(({ address, marketIds }) => [
     address,

@@ -190,27 +190,6 @@ test('without a new final block for 30 seconds no order is accepted', async () =
   expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('no refusal');
 });
 
-test('the value that waits for the chain is bounded, and the bound grows with what was settled', async () => {
-  const books = await open({ unsettledMaxNew: '5' });
-  const { buy, sell, place, chain, waiting } = books;
-  fund(books, alice, 0, 1000);
-  await books.observe(chain.mine());
-  await place(sell(alice, 0, '9', '0.50'));
-  await place(buy(bob, 0, '9', '0.50'));
-  await expect(place(buy(bob, 0, '2', '0.50'))).rejects.toMatchObject({
-    code: 'UNSETTLED_LIMIT',
-    extra: { limit: '5', unsettled: '4.5' },
-  });
-  for (let turn = 0; turn < 12; turn++) {
-    for (const { match } of waiting.values()) chain.settle(match);
-    await books.observe(chain.mine());
-    if (turn === 11) break;
-    await place(sell(alice, 0, '9', '0.50'));
-    await place(buy(bob, 0, '9', '0.50'));
-  }
-  expect(await codeOf(place(buy(bob, 0, '60', '0.50')))).toBe('no refusal');
-});
-
 test('matching stops 30 seconds before an order expires, and an order needs 60 seconds', async () => {
   const books = await open();
   const { buy, sell, place, clock, now, chain } = books;

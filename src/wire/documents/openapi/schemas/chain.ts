@@ -74,9 +74,12 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
     members: {
       limit: described(
         ref('Money'),
-        'The most that may wait for the chain; it grows with every settled trade.',
+        'The most that may wait for the chain, or ten times that when open orders are counted; it grows with settled trades.',
       ),
-      unsettled: described(ref('Money'), 'The value of the trades that wait for the chain now.'),
+      unsettled: described(
+        ref('Money'),
+        'The value of the trades that wait for the chain now, and of the open orders when they are counted.',
+      ),
     },
     example: { limit: '100', unsettled: '96.5' },
   },
