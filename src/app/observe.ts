@@ -147,9 +147,9 @@ async function chainSamples(observed: Observed, books: NonNullable<Store['books'
   ];
 }
 
-const cursorSamples = ({ final, finalNotedMs, head }: ChainCursor, nowMs: number): Sample[] => [
+const cursorSamples = ({ final, followedMs, head }: ChainCursor, nowMs: number): Sample[] => [
   { name: 'exchange_chain_final_block', value: final.number },
-  { name: 'exchange_chain_final_age_seconds', value: Math.max(0, nowMs - finalNotedMs) / 1_000 },
+  { name: 'exchange_chain_final_age_seconds', value: Math.max(0, nowMs - followedMs) / 1_000 },
   { name: 'exchange_chain_head_lag_blocks', value: head ? Math.max(0, head.number - final.number) : 0 },
 ];
 

@@ -30,9 +30,9 @@ export interface ExamineOptions {
 }
 
 const TOKEN = new Interface(['function decimals() view returns (uint8)']);
-/** A chain is followed no longer when it has had no new final block for 30 s. */
-const FINAL_AGE_WARN_MS = 15_000;
-const FINAL_AGE_FAIL_MS = 30_000;
+/** A chain is followed no longer when its newest block is older than 30 s (lua/chain/lib/cursor.lua). */
+const AGE_WARN_MS = 15_000;
+const AGE_FAIL_MS = 30_000;
 /** Money for about 100 settlements at the usual price. */
 const GAS_MONEY_LEAST = 10n ** 15n;
 
@@ -97,10 +97,10 @@ async function nodes({ rpc, chainId }: ExamineOptions) {
 
 async function finality({ blocks, now }: ExamineOptions) {
   const [final, head] = [await blocks.final(), await blocks.head()];
-  const ageMs = Math.max(0, now() - final.timeMs);
-  const detail = `block ${final.number} is final, ${head.number - final.number} behind the head, ${Math.round(ageMs / 1_000)} s old`;
-  if (ageMs > FINAL_AGE_FAIL_MS) return fail(`${detail}: no order is accepted`);
-  return ageMs > FINAL_AGE_WARN_MS ? warn(detail) : ok(detail);
+  const ageMs = Math.max(0, now() - head.timeMs);
+  const detail = `block ${final.number} is final, ${head.number - final.number} behind the head, which is ${Math.round(ageMs / 1_000)} s old`;
+  if (ageMs > AGE_FAIL_MS) return fail(`${detail}: no order is accepted`);
+  return ageMs > AGE_WARN_MS ? warn(detail) : ok(detail);
 }
 
 async function assets(options: ExamineOptions) {

@@ -37,7 +37,7 @@ export const chainStatus: Command = async ({ store, say }) => {
   const running = lanes.filter(({ state }) => state === 'RUNNING').length;
   const told = {
     ...{ mode, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
-    finalAgeMs: cursor && Math.round(now - cursor.finalNotedMs),
+    finalAgeMs: cursor && Math.round(now - cursor.followedMs),
     ...{ unsettled: waiting.count, failed, lanes: lanes.length, running },
     oldestMs: waiting.oldestMs === null ? null : Math.round(now - waiting.oldestMs),
     ...{ opening, results: [...results.keys()], faucet: faucet.length },

@@ -40,6 +40,7 @@ export interface MatchResult {
 interface ChainBlock {
   readonly wallets: ReadonlyMap<string, ChainWallet>;
   readonly results: readonly MatchResult[];
+  timeMs: number;
 }
 
 const MICRO_PER_LOT = 10_000;
@@ -48,6 +49,8 @@ export class ModelChain {
   private wallets = new Map<string, ChainWallet>();
   private results: MatchResult[] = [];
   private readonly blocks: ChainBlock[] = [];
+  /** The time that the next block gets. */
+  timeMs = 0;
   /** How often the chain branched off: part of the hashes of its blocks. */
   private branch = 0;
   private readonly branches: number[] = [];
@@ -129,10 +132,15 @@ export class ModelChain {
 
   /** Ends the block that is being made; returns its number. */
   mine(): number {
-    this.blocks.push({ wallets: copyOf(this.wallets), results: this.results });
+    this.blocks.push({ wallets: copyOf(this.wallets), results: this.results, timeMs: this.timeMs });
     this.branches.push(this.branch);
     this.results = [];
     return this.head;
+  }
+
+  /** Dates all blocks, as if the chain had gone on while a clock was moved. */
+  date(ms: number): void {
+    for (const block of this.blocks) block.timeMs = ms;
   }
 
   /** Takes the blocks after `number` back, with all that happened in them. */

@@ -73,13 +73,14 @@ export async function openChainBooks(options: ChainBooksOptions) {
 
   const clock = async (ms: number): Promise<void> => {
     nowMs = ms;
+    chain.timeMs = ms;
     await redis.set(CLOCK_KEY, ms);
   };
   await clock(nowMs);
   await noteFunds(run, keys, { chainId: 97, exchange: CONTRACT, hold });
 
   const blockRef = (number: number): BlockRef => ({
-    ...{ number, hash: chain.hashAt(number), timeMs: START_MS + 450 * number },
+    ...{ number, hash: chain.hashAt(number), timeMs: chain.blockAt(number).timeMs },
   });
 
   /** `without` is added to the amounts: the moves of the own contract that the books do not have yet. */

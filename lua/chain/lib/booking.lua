@@ -44,8 +44,8 @@ end
 
 -- The first refusal that depends on neither money nor the book, with its detail; nil for none.
 local function objection_of(q, b, a)
-  local final_block, _, noted_ms = cursor.final(q.shard)
-  local mode = b.mode == book.NORMAL and cursor.is_late(noted_ms, q.now_ms) and book.CANCEL_ONLY or b.mode
+  local final_block = cursor.final(q.shard)
+  local mode = b.mode == book.NORMAL and cursor.is_late(q.shard, q.now_ms) and book.CANCEL_ONLY or b.mode
   local seen, least = is_seen(q, a, final_block), q.nonce
   if seen then
     local current = ledger.cash(a, 1)[ledger.NONCE]

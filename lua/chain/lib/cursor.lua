@@ -13,17 +13,18 @@ cursor.FINAL, cursor.HEAD = 'final', 'head'
 -- A chain that has had no new final block for so long is followed no longer: nothing new is promised.
 local LATE_MS = 30000
 
--- Returns the number, the hash and the time of note of the final block; 0, '' and 0 before the first.
+-- Returns the number and the hash of the final block; 0 and '' before the first.
 function cursor.final(shard)
-  local found = redis.call('HMGET', shard .. 'ck', cursor.FINAL, 'finalHash', 'finalNotedMs')
-  if not found[1] then
-    return 0, '', 0
-  end
-  return tonumber(found[1]), found[2], tonumber(found[3])
+  local found = redis.call('HMGET', shard .. 'ck', cursor.FINAL, 'finalHash')
+  return tonumber(found[1] or '0'), found[2] or ''
 end
 
-function cursor.is_late(noted_ms, now_ms)
-  return now_ms - noted_ms > LATE_MS
+-- Whether the chain is followed no longer: no final block was noted for so long, or the newest block is so old by its own time. A
+-- node that lags behind shows old blocks one after the other. The final block itself may be as old as finality takes.
+function cursor.is_late(shard, now_ms)
+  local found = redis.call('HMGET', shard .. 'ck', 'finalNotedMs', 'finalMs', 'headMs')
+  local newest_ms = math.max(tonumber(found[2] or '0'), tonumber(found[3] or '0'))
+  return now_ms - math.min(tonumber(found[1] or '0'), newest_ms) > LATE_MS
 end
 
 function cursor.note(shard, name, number, time_ms, hash, now_ms)

@@ -10,8 +10,10 @@ import { APPROVED, HAS_CODE } from './readings';
 /** How far the books have followed the chain. */
 export interface ChainCursor {
   readonly final: BlockRef;
-  /** When the final block was noted, by Redis' clock. After 30 s without a new one no order is accepted. */
+  /** When the final block was noted, by Redis' clock. */
   readonly finalNotedMs: number;
+  /** That time, or the newest block's own if it is earlier. When it is 30 s ago no order is accepted (lua/chain/lib/cursor.lua). */
+  readonly followedMs: number;
   readonly head: BlockRef | null;
   readonly headNotedMs: number | null;
 }
@@ -90,9 +92,10 @@ export function createChainAccounts({
     const final = blockOf(found, 'final');
     if (!final) return null;
     const head = blockOf(found, 'head');
+    const finalNotedMs = Number(found.finalNotedMs);
     return {
-      final,
-      finalNotedMs: Number(found.finalNotedMs),
+      ...{ final, finalNotedMs },
+      followedMs: Math.min(finalNotedMs, Math.max(final.timeMs, head?.timeMs ?? 0)),
       head,
       headNotedMs: head && Number(found.headNotedMs),
     };

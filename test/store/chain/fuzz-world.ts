@@ -242,7 +242,8 @@ export class Fuzz {
   private async time(): Promise<string> {
     const { books, random } = this;
     await books.clock(books.now() + (random.chance(0.3) ? 86_400_000 : random.int(1, 25_000)));
-    await books.redis.hset(books.keys.cursor, 'finalNotedMs', books.now());
+    books.chain.date(books.now());
+    await books.redis.hset(books.keys.cursor, { finalNotedMs: books.now(), finalMs: books.now() });
     return 'time';
   }
 

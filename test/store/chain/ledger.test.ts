@@ -190,6 +190,22 @@ test('without a new final block for 30 seconds no order is accepted', async () =
   expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('no refusal');
 });
 
+test('blocks that are old by their own time are no new ones, also when a node shows one after the other', async () => {
+  const books = await open();
+  const { buy, place, clock, now, chain } = books;
+  await place(buy(alice, 0, '10', '0.50'));
+  const [old, later] = [chain.mine(), chain.mine()];
+  await clock(now() + 30_001);
+  await books.observe(old);
+  expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('CANCEL_ONLY');
+  expect((await books.accounts.cursor())?.followedMs).toBe(now() - 30_001);
+  // A final block may be old where finality takes long: the head tells the age of the chain.
+  await books.observe(later);
+  chain.mine();
+  await books.lookAtHead();
+  expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('no refusal');
+});
+
 test('matching stops 30 seconds before an order expires, and an order needs 60 seconds', async () => {
   const books = await open();
   const { buy, sell, place, clock, now, chain } = books;
