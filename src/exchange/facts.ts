@@ -70,8 +70,9 @@ export interface SettlementState {
   readonly settlementStatus: SettlementStatus;
   /** 0x-prefixed hex; null until it is known, and always null with paper funds. */
   readonly transactionHash: string | null;
-  /** Of a settlement that is over on a chain: its block, why it failed, and by the fault of which wallet. */
+  /** Of a settlement on a chain: its block, which is final unless the status is SUBMITTED. */
   readonly blockNumber?: number;
+  /** Why it failed, and by the fault of which wallet. */
   readonly failureReason?: FaultReason;
   readonly failedWallet?: string;
 }

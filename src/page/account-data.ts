@@ -85,6 +85,8 @@ async function loadOrders(): Promise<void> {
   await learnMarkets([...recent.data, ...open.data].map(({ marketId }) => marketId));
 }
 
+export const reloadTrades = (): void => silently(loadTrades());
+
 /** Reads everything; each part is shown as it arrives. */
 export function reloadAccount(): void {
   if (!wallet.get()) return;

@@ -1,7 +1,6 @@
 import type { ChainSettlement, SettlementStatus } from 'ctf-exchange-client';
 
-/** The progress of a trade on the chain. */
-export const SETTLED: Readonly<Record<SettlementStatus, string>> = {
+const SETTLED: Readonly<Record<SettlementStatus, string>> = {
   MATCHED: 'Not yet spendable: waiting to be sent to the chain',
   SUBMITTED: 'Not yet spendable: sent to the chain',
   RETRYING: 'Not yet spendable: it is sent again',
@@ -17,11 +16,23 @@ const FAULTS: Readonly<Record<string, string>> = {
   CANCELLED: 'had cancelled its order on the chain',
   NONCE: 'had voided its orders on the chain',
   SIGNATURE: 'no longer stands by its signature',
-  CALLBACK: 'refused what it bought',
+  CALLBACK: 'could not pay, because the token refused the transfer',
 };
 
+type Progress = ChainSettlement & { readonly settlementStatus: SettlementStatus };
+
+/** How far the chain is with a trade: sent, in a block, final. */
+export function progressOf(trade: Progress): string {
+  const { settlementStatus, blockNumber } = trade;
+  if (settlementStatus === 'FAILED') return whyFailed(trade);
+  if (blockNumber === undefined) return SETTLED[settlementStatus];
+  return settlementStatus === 'CONFIRMED'
+    ? `Final in block ${blockNumber}`
+    : `Not yet spendable: in block ${blockNumber}, final soon`;
+}
+
 /** The wallet that failed, and that nothing was paid. */
-export function whyFailed({ failureReason, failedWallet }: ChainSettlement): string {
+function whyFailed({ failureReason, failedWallet }: ChainSettlement): string {
   const fault = FAULTS[failureReason ?? ''];
   if (fault === undefined || failedWallet === undefined) return SETTLED.FAILED;
   return `Failed: ${failedWallet.slice(0, 6)}…${failedWallet.slice(-4)} ${fault}. Nothing was paid.`;

@@ -1,5 +1,5 @@
-import { callsOf, sendCalls, type WalletCall } from 'ctf-exchange-client';
-import { account, reloadAccount, showBalances } from './account-data';
+import { callsOf, type OwnTrade, sendCalls, type WalletCall } from 'ctf-exchange-client';
+import { account, reloadAccount, reloadTrades, showBalances } from './account-data';
 import { client, type Wallet, wallet } from './exchange';
 import { config } from './exchange-state';
 import { transactionSignerOf, transactionsOf } from './sign-in';
@@ -14,6 +14,8 @@ const POLLS_MAX = 60;
 
 /** The chain is asked again at this pace, because it sends no message to a wallet that has no orders. */
 const REFRESH_MS = 3_000;
+/** A trade is in a block, and then final, one or two seconds after the match. */
+const FOLLOW_MS = 500;
 
 /** Sends them one after the other; resolves when all are in blocks. */
 async function send(owner: Wallet, calls: readonly WalletCall[]): Promise<void> {
@@ -70,7 +72,14 @@ export async function prepare(owner: Wallet): Promise<void> {
   reloadAccount();
 }
 
+const isFollowing = (): boolean =>
+  wallet.get() !== null && config.get()?.chain != null && document.visibilityState === 'visible';
+const isOpen = ({ settlementStatus }: OwnTrade): boolean =>
+  settlementStatus !== 'CONFIRMED' && settlementStatus !== 'FAILED';
+
 setInterval(() => {
-  const isShown = document.visibilityState === 'visible';
-  if (wallet.get() && config.get()?.chain && isShown) client.balances().then(showBalances, () => undefined);
+  if (isFollowing()) client.balances().then(showBalances, () => undefined);
 }, REFRESH_MS);
+setInterval(() => {
+  if (isFollowing() && account.get().trades?.some(isOpen)) reloadTrades();
+}, FOLLOW_MS);

@@ -1,5 +1,6 @@
 import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
 import type { ExposedWallet, ObservedLedger } from '../../src/jobs/chain/observation';
+import type { MinedSettlement } from '../../src/store/chain/mined';
 
 export interface NotedBlock {
   readonly from: BlockRef | null;
@@ -16,6 +17,8 @@ export interface NotedHead {
 export interface Notebook extends ObservedLedger {
   readonly blocks: readonly NotedBlock[];
   readonly heads: readonly NotedHead[];
+  /** The settlements in blocks that were not final at the last head. */
+  mined(): readonly MinedSettlement[];
   expose(wallets: readonly ExposedWallet[]): void;
   /** Every settlement that ended, in order. */
   results(): SettlementEvent[];
@@ -24,6 +27,7 @@ export interface Notebook extends ObservedLedger {
 export function openNotebook(): Notebook {
   const blocks: NotedBlock[] = [];
   const heads: NotedHead[] = [];
+  let mined: readonly MinedSettlement[] = [];
   let exposed: readonly ExposedWallet[] = [];
   const at = (): BlockRef | null => blocks.at(-1)?.to ?? null;
   return {
@@ -38,6 +42,10 @@ export function openNotebook(): Notebook {
       if (from?.hash !== at()?.hash) return false;
       blocks.push({ from, to, readings, events });
       return true;
+    },
+    mined: () => mined,
+    noteMined: async (list) => {
+      mined = list;
     },
     capWallets: async (head, readings) => void heads.push({ head, readings }),
   };

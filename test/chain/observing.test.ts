@@ -61,10 +61,18 @@ describe('a settlement', () => {
     const match = deal(world, market, matchId(name), [buyer, seller], 10n);
     await world.settle([match]);
     await observation.stepHead();
+    expect(book.mined()).toMatchObject([
+      {
+        ...name,
+        blockNumber: Number(await nodes.ask('eth_blockNumber')),
+        transactionHash: expect.stringMatching(/^0x/),
+      },
+    ]);
     await nodes.ask('anvil_rollback', 1);
     await mine(1);
     await observation.stepHead();
     expect(observation.state().reorgDepth).toBe(1);
+    expect(book.mined()).toEqual([]);
     await finalize();
     expect(book.results()).toEqual([]);
     await world.settle([match]);

@@ -1,5 +1,6 @@
 import { ExchangeError } from 'ctf-exchange-client';
 import { ERRORS } from '../../src/exchange/errors';
+import { progressOf } from '../../src/page/chain-words';
 import { CODES_WITH_WORDS, wordsFor } from '../../src/page/words';
 
 const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeError =>
@@ -56,4 +57,19 @@ test('the words name the right value, in the units of the page', () => {
 test('unexpected errors are shown in words, too', () => {
   expect(wordsFor(refusal('HTTP_502')).text).toBe('the detail');
   expect(wordsFor(new Error('a bug')).text).toMatch(/reload the page/i);
+});
+
+test('a trade on a chain is sent, then in a block, then final', () => {
+  const sent = { settlementStatus: 'SUBMITTED' } as const;
+  expect(progressOf(sent)).toBe('Not yet spendable: sent to the chain');
+  expect(progressOf({ ...sent, blockNumber: 7 })).toBe('Not yet spendable: in block 7, final soon');
+  expect(progressOf({ settlementStatus: 'CONFIRMED', blockNumber: 7 })).toBe('Final in block 7');
+});
+
+test('a trade that failed on a chain names the wallet at fault, and says that nothing was paid', () => {
+  const failed = { settlementStatus: 'FAILED', blockNumber: 7 } as const;
+  expect(
+    progressOf({ ...failed, failureReason: 'ALLOWANCE', failedWallet: `0xabcd${'0'.repeat(32)}1234` }),
+  ).toBe('Failed: 0xabcd…1234 had withdrawn its approval. Nothing was paid.');
+  expect(progressOf({ ...failed, failureReason: 'EXPIRED' })).toBe('Failed: nothing was paid');
 });

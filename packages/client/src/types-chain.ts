@@ -32,8 +32,9 @@ export type FailureReason =
   | 'OUT_OF_GAS'
   | 'UNKNOWN';
 
-/** Members of a fill with funds on a chain, once its settlement has ended there. */
+/** Members of a fill with funds on a chain, once its settlement is in a block. */
 export interface ChainSettlement {
+  /** Of SUBMITTED: the block may still be replaced, and the number then goes away. Afterwards it is final. */
   readonly blockNumber?: number;
   /** Only of FAILED: nothing was paid, and the fault was that of `failedWallet`. */
   readonly failureReason?: FailureReason;

@@ -2,6 +2,7 @@ import type { Block, Blocks } from '../../chain/blocks';
 import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
+import type { MinedSettlement } from '../../store/chain/mined';
 import {
   addMoved,
   addWallet,
@@ -39,6 +40,8 @@ export interface ObservedLedger {
    * lowers what they may spend.
    */
   capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<unknown>;
+  /** Notes the settlements in blocks after the final one, in place of those noted before. */
+  noteMined(settlements: readonly MinedSettlement[]): Promise<void>;
 }
 
 export interface ObservationParts {
@@ -186,6 +189,7 @@ export function createObservation(parts: ObservationParts): Observation {
     const names = new Set(worse.map(({ address }) => address));
     const better = readings.filter(({ address }) => limited.has(address) && !names.has(address));
     await ledger.capWallets(newest, [...worse, ...better]);
+    await ledger.noteMined(unsettled.flatMap((block, i) => minedIn(block, happened[i])));
     limited = names;
     noteHead(newest, unsettled);
     return true;
@@ -204,6 +208,11 @@ export function createObservation(parts: ObservationParts): Observation {
     state: () => ({ final, head, exposed, limited: limited.size, reorgDepth }),
   };
 }
+
+const minedIn = ({ number: blockNumber }: Block, happened: ExchangeEvents | undefined): MinedSettlement[] =>
+  (happened?.settled ?? []).map(({ marketId, sequence, part, transactionHash }) => ({
+    ...{ marketId, sequence, part, transactionHash, blockNumber },
+  }));
 
 /**
  * The settlements that a final block ended. A match that failed through no wallet's fault is no end: the operator sends it

@@ -1,6 +1,6 @@
 import type { OwnTrade } from 'ctf-exchange-client';
 import { useAccount } from '../account-data';
-import { SETTLED, whyFailed } from '../chain-words';
+import { progressOf } from '../chain-words';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
@@ -8,17 +8,15 @@ import { Notice, Skeleton } from './notice';
 
 /** How far the chain is with a trade. */
 const Settlement = ({ trade }: { readonly trade: OwnTrade }) => {
-  const { settlementStatus, transactionHash, blockNumber } = trade;
-  const isFailed = settlementStatus === 'FAILED';
+  const { settlementStatus, transactionHash } = trade;
   return (
     <span
-      class={isFailed ? 'trade-chain refused' : 'trade-chain hint'}
+      class={settlementStatus === 'FAILED' ? 'trade-chain refused' : 'trade-chain hint'}
       title={transactionHash ?? undefined}
       data-testid="settlement"
       data-status={settlementStatus}
     >
-      {isFailed ? whyFailed(trade) : SETTLED[settlementStatus]}
-      {blockNumber !== undefined && ` in block ${blockNumber}`}
+      {progressOf(trade)}
     </span>
   );
 };

@@ -4,6 +4,7 @@ import type { SettlementKey } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type ChainAccounts, createChainAccounts } from './accounts';
+import { type MinedSettlement, noteMined } from './mined';
 import { createObserving, type Observing } from './observing';
 
 /** The books of a chain's funds: the accounts, and all that the chain says to them. */
@@ -15,6 +16,8 @@ export interface ChainLedger extends ChainAccounts, Omit<Observing, 'observeBloc
    * wallet; then the books are still at `from`.
    */
   observeBlock(...args: Parameters<Observing['observeBlock']>): Promise<boolean>;
+  /** Notes what is in blocks that are not final. */
+  noteMined(list: readonly MinedSettlement[]): Promise<void>;
 }
 
 export interface ChainLedgerOptions {
@@ -35,6 +38,7 @@ export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainL
   return {
     ...accounts,
     ...observing,
+    noteMined: (list) => noteMined({ redis, keys }, list),
     finalBlock: async () => (await accounts.cursor())?.final ?? null,
     async observeBlock(from, to, readings, events) {
       const { moved, unread, unknown } = await observing.observeBlock(from, to, readings, events);

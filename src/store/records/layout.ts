@@ -186,6 +186,8 @@ export const SETTLEMENT_EVENT = layout('>c15BBI6c32c20', [
   ...(['name', 'status', 'reason', 'block', 'transaction', 'wallet'] as const),
 ]);
 export const SETTLEMENT_END = layout('>I6Bc20', ['block', 'reason', 'wallet']);
+/** The block and the transaction of a settlement that is not final yet (src/store/chain/mined.ts). */
+export const MINED = layout('>I6c32', ['block', 'transaction']);
 
 /** A market's moving part and one of its levels (lua/lib/book.lua). */
 export const MARKET_STATE = layout('>BBI6I7I6I7I7I2', [

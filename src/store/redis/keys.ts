@@ -133,6 +133,8 @@ export interface ShardKeys {
   readonly strikes: TextKey<'strikes'>;
   /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
   readonly settledLots: TextKey<'settledLots'>;
+  /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
+  readonly mined: TextKey<'mined'>;
   /** hash: the operator's lanes, and who holds each (lua/chain/lib/intents.lua). */
   readonly lanes: TextKey<'lanes'>;
   /** hash: the transactions that the operator has signed and that no final block contains yet. */
@@ -189,6 +191,7 @@ type ChainKeys =
   | 'caps'
   | 'strikes'
   | 'settledLots'
+  | 'mined'
   | 'lanes'
   | 'intents';
 const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
@@ -201,6 +204,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   caps: text(`${prefix}cap`),
   strikes: text(`${prefix}str`),
   settledLots: text(`${prefix}os`),
+  mined: text(`${prefix}mb`),
   lanes: text(`${prefix}tl`),
   intents: text(`${prefix}ti`),
 });

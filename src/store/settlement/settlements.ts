@@ -5,6 +5,7 @@ import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
 import { NO_PAST, type Past } from '../archive/past';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
+import { inBlock, minedOf } from '../chain/mined';
 import { LIST_PLACE } from '../records/layout';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import {
@@ -103,6 +104,7 @@ type MovedTo = 'CONFIRMED' | 'RETRYING' | 'FAILED';
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
 export function createSettlements({ redis, run, keys, past = NO_PAST }: SettlementsOptions): Settlements {
+  const door = { redis, keys };
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
@@ -148,8 +150,11 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
   }
 
   async function find(key: SettlementKey): Promise<SettlementRecord | null> {
-    const [found] = await anywhere([settlementName(key)]);
-    return found ? decodeSettlement(key, found) : null;
+    const names = [settlementName(key)];
+    const [found] = await anywhere(names);
+    if (!found) return null;
+    const [mined = null] = await minedOf(door, names, [found]);
+    return inBlock(decodeSettlement(key, found), mined);
   }
 
   async function show<T extends SettledFact>(marketId: MarketId, fills: readonly T[]) {
@@ -169,11 +174,13 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
       }
     }
     const packed = await anywhere([...names.values()]);
-    const records = new Map([...names.keys()].map((name, i) => [name, packed[i] ?? null]));
+    const mined = await minedOf(door, [...names.values()], packed);
+    const places = new Map([...names.keys()].map((name, i) => [name, i]));
     return lists.map(({ marketId, fills }) =>
       fills.map((fill) => {
-        const record = records.get(nameOf(marketId, fill)) ?? null;
-        return { ...fill, ...decodeSettlementState(recordOf(record, fill)) };
+        const place = places.get(nameOf(marketId, fill)) ?? -1;
+        const state = decodeSettlementState(recordOf(packed[place], fill));
+        return { ...fill, ...inBlock(state, mined[place] ?? null) };
       }),
     );
   }
@@ -190,8 +197,13 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
     let more = true;
     for (let step = 0; step < STEPS_MAX && more && shown.length <= page.limit; step++) {
       const found = await read(from);
-      for (const { key, record } of found) {
-        const one = record && decodeSettlement(key, record);
+      const mined = await minedOf(
+        door,
+        found.map(({ key }) => settlementName(key)),
+        found.map(({ record }) => record),
+      );
+      for (const [i, { key, record }] of found.entries()) {
+        const one = record && inBlock(decodeSettlement(key, record), mined[i] ?? null);
         if (one && passes(one, filter)) shown.push(one);
       }
       const last = found.at(-1);

@@ -1,6 +1,7 @@
 import { createIntents, type IntentMatch, type LaneHolder } from '../../../src/store/chain/intents';
+import { createChainLedger } from '../../../src/store/chain/ledger';
 import { createSendable } from '../../../src/store/chain/sendable';
-import type { ChainBooks } from '../../support/chain-books';
+import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, withBooks } from './with-books';
 
 /** The operator's transactions in the books: each step is decided in the script that makes it. */
@@ -53,6 +54,26 @@ test('a transaction is written with its matches, and writing it again changes no
   ]);
   expect(await intents.lanes()).toMatchObject([{ address: LANE.lane, nextNonce: NONCE + 1 }]);
   expect((await sendable.after(null)).records).toEqual([]);
+});
+
+test('a settlement that is sent shows its block while it is in one, and the transaction that is there', async () => {
+  const { books, intents, made } = await start(2);
+  const ledger = createChainLedger({ ...books, scale: SCALE });
+  await intents.enlist(LANE, NONCE, attempt(1), made);
+  const [first] = made as [IntentMatch];
+  const shown = async () => {
+    const { records } = await books.settlements.list({ status: 'SUBMITTED' }, { limit: 10, cursor: null });
+    const one = await books.settlements.find(first);
+    const [listed] = records.filter(({ sequence }) => sequence === first.sequence);
+    expect(listed).toEqual(one);
+    return [one?.settlementStatus, one?.blockNumber, one?.transactionHash];
+  };
+  expect(await shown()).toEqual(['SUBMITTED', undefined, attempt(1).hash]);
+  // An attempt at another price was the one that ran.
+  await ledger.noteMined([{ ...first, blockNumber: 12, transactionHash: attempt(2).hash }]);
+  expect(await shown()).toEqual(['SUBMITTED', 12, attempt(2).hash]);
+  await ledger.noteMined([]);
+  expect(await shown()).toEqual(['SUBMITTED', undefined, attempt(1).hash]);
 });
 
 test('a match is in one transaction at a time, and names itself to another one', async () => {

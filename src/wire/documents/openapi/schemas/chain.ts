@@ -12,9 +12,11 @@ const CALL_EXAMPLE = {
   description: 'Let the exchange contract take outcome tokens for the orders that you sign',
 };
 
-/** Members of a fill or a settlement that has ended on the chain. */
+/** Members of a fill or a settlement on the chain. */
 export const CHAIN_SETTLEMENT: Readonly<Record<string, Json>> = {
-  blockNumber: integer('The block in which the settlement ended.'),
+  blockNumber: integer(
+    'The block of the settlement: while it is SUBMITTED another block may still take the place of that one, afterwards it is final.',
+  ),
   failureReason: ref('FailureReason'),
   failedWallet: text('The wallet by whose fault the match failed, in lower case.', {
     pattern: '^0x[0-9a-f]{40}$',
