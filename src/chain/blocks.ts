@@ -36,7 +36,7 @@ const NEWEST_TIMEOUT_MS = 1_000;
 /** Blocks that one step of the observer reads. */
 const BETWEEN_MAX = 64;
 /** The most blocks between the final one and the head; the head is not read when there are more. */
-const UNSETTLED_MAX = 1_024;
+export const UNSETTLED_MAX = 1_024;
 const CACHED_MAX = 4_096;
 
 export function createBlocks(rpc: Rpc, finality: Finality): Blocks {

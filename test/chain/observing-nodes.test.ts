@@ -67,6 +67,39 @@ test('an error between the readings and the ledger leaves the ledger where it wa
   expect(book.blocks).toHaveLength(1);
 });
 
+test('after an absence it reads wallets at a block of that moment, because nodes forget the states of older ones', async () => {
+  const { world, market, nodes, book, observation, mine, finalize, expose, readingOf } = stage();
+  const [buyer, seller] = await traders(world, market);
+  expose(buyer, seller);
+  const name = nextName();
+  await world.settle([deal(world, market, matchId(name), [buyer, seller], 100n)]);
+  await mine(150);
+  for (const proxy of nodes.proxies) proxy.prune(16);
+  // While it catches up the chain grows by a block for each eight that it reads.
+  let read = 0;
+  nodes.proxies[0]?.forge(async ({ method }, result) => {
+    if (method === 'eth_getLogs' && ++read % 8 === 0) await mine(1);
+    return result;
+  });
+  for (let step = 0; step < 10; step++) await observation.stepFinal();
+  expect(book.results()).toMatchObject([{ ...name, result: 'CONFIRMED' }]);
+  nodes.heal();
+  await finalize();
+  expect(readingOf(buyer)?.collateral.balance).toBe(940n * ONE);
+});
+
+test('while it catches up it does not look at the head, nor while finality is far behind', async () => {
+  const { book, observation, mine } = stage();
+  await mine(100);
+  expect(await observation.stepFinal()).toBe(true);
+  expect(await observation.stepHead()).toBe(false);
+  while (await observation.stepFinal());
+  expect(await observation.stepHead()).toBe(true);
+  await mine(1_100);
+  expect(await observation.stepHead()).toBe(false);
+  expect(book.heads).toHaveLength(1);
+});
+
 test('when a final block is replaced the observer stops and says so', async () => {
   const { nodes, book, observation, mine } = stage();
   await mine(3);

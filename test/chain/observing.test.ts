@@ -159,6 +159,25 @@ describe('the head', () => {
     expect(book.heads.at(-1)?.readings).toEqual([]);
   });
 
+  test('limits a wallet on, while a node that lags behind shows an older block of the same branch', async () => {
+    const { world, market, nodes, book, observation, mine, finalize, expose } = stage();
+    const [buyer, seller] = await traders(world, market);
+    expose(buyer);
+    await finalize();
+    await world.chain.send(buyer.address, world.collateral, transfer(seller.address, 400n * ONE));
+    await observation.stepHead();
+    for (const proxy of nodes.proxies) proxy.lag(1);
+    expect(await observation.stepHead()).toBe(false);
+    expect(observation.state().limited).toBe(1);
+    nodes.heal();
+    await mine(1);
+    expect(await observation.stepHead()).toBe(true);
+    expect(book.heads.map(({ readings }) => readings.map(({ collateral }) => collateral.balance))).toEqual([
+      [600n * ONE],
+      [600n * ONE],
+    ]);
+  });
+
   test.each([
     ['lowers an allowance', lowerAllowance],
     ['moves outcome tokens', moveTokens],

@@ -9,7 +9,7 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 export type RpcReply = { result: unknown } | { error: { code: number; message: string; data?: string } };
-/** Turns a right answer into that of a lying node. */
+/** Turns a right answer into that of a lying node; it may take its time. */
 export type Forgery = (request: RpcRequest, result: unknown) => unknown;
 
 /** A node in front of a real one, that can be as bad as a node can be. Each fault lasts until `heal`. */
@@ -32,6 +32,8 @@ export interface ChainProxy {
   fail(methods?: readonly string[]): void;
   /** Answers as of so many blocks before the newest: later ones are unknown. */
   lag(blocks: number): void;
+  /** The states of all blocks but the newest so many are forgotten. */
+  prune(blocks: number): void;
   /** Answers as of the newest block of this moment. */
   freeze(): Promise<void>;
   hideLogs(): void;
@@ -52,6 +54,7 @@ interface Behaviour {
   failing: 'all' | ReadonlySet<string>;
   lagBlocks: number;
   frozenAt: number | null;
+  keptStates: number | null;
   hidesLogs: boolean;
   forgery: Forgery | null;
   broadcasting: 'once' | 'never' | 'twice';
@@ -64,6 +67,7 @@ const GOOD: Behaviour = {
   failing: new Set(),
   lagBlocks: 0,
   frozenAt: null,
+  keptStates: null,
   hidesLogs: false,
   forgery: null,
   broadcasting: 'once',
@@ -84,11 +88,19 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     if (behaviour.failing === 'all' || behaviour.failing.has(request.method))
       return { error: { code: -32603, message: 'the proxy fails' } };
     if (request.method === 'eth_sendRawTransaction') return broadcast(request);
+    if (await isForgotten(request)) return { error: { code: -32000, message: 'missing trie node' } };
     const isPast = behaviour.lagBlocks > 0 || behaviour.frozenAt !== null;
     const reply = isPast ? await past(request) : await node(request.method, request.params);
     if (!('result' in reply)) return reply;
     if (behaviour.hidesLogs && request.method === 'eth_getLogs') return { result: [] };
-    return { result: behaviour.forgery ? behaviour.forgery(request, reply.result) : reply.result };
+    return { result: behaviour.forgery ? await behaviour.forgery(request, reply.result) : reply.result };
+  }
+
+  async function isForgotten({ method, params }: RpcRequest): Promise<boolean> {
+    const hash = params.map(blockHashIn).find((one) => one !== null);
+    if (behaviour.keptStates === null || method !== 'eth_call' || !hash) return false;
+    const number = numberIn(resultOf(await node('eth_getBlockByHash', [hash, false])));
+    return number <= Number(resultOf(await node('eth_blockNumber', []))) - behaviour.keptStates;
   }
 
   async function newestSeen(): Promise<number> {
@@ -161,6 +173,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     hasHanging: () => hanging.size > 0,
     fail: (methods) => set({ failing: methods ? new Set(methods) : 'all' }),
     lag: (lagBlocks) => set({ lagBlocks }),
+    prune: (keptStates) => set({ keptStates }),
     freeze: async () => set({ frozenAt: await newestSeen() }),
     hideLogs: () => set({ hidesLogs: true }),
     forge: (forgery) => set({ forgery }),

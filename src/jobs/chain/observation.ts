@@ -1,4 +1,4 @@
-import type { Block, Blocks } from '../../chain/blocks';
+import { type Block, type Blocks, UNSETTLED_MAX } from '../../chain/blocks';
 import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
@@ -13,6 +13,7 @@ import {
   type Queries,
   without,
 } from './exposure';
+import { createGathering, eventsIn, type Happened } from './gathering';
 
 /** A wallet with funds that are reserved or out, and its markets with such tokens. */
 export interface ExposedWallet {
@@ -73,12 +74,7 @@ export interface ObservationState {
   readonly reorgDepth: number;
 }
 
-/** Blocks that one step of the ledger may contain: about an hour. A longer absence is made up for in several steps. */
-const GATHERED_MAX = 8_192;
-
 const RAISED_MAX = 10_000;
-
-type Happened = ExchangeEvents & { readonly number: number };
 
 export function createObservation(parts: ObservationParts): Observation {
   const { blocks, events, wallets, ledger, tokensOf, withdraw } = parts;
@@ -86,10 +82,13 @@ export function createObservation(parts: ObservationParts): Observation {
   let head: BlockRef | null = null;
   let path: readonly Block[] = [];
   let exposed = 0;
+  /** After an absence, until the ledger has the newest final block. */
+  let isBehind = false;
   let reorgDepth = 0;
   /** The last final state of each exposed wallet, with which that at the head is compared. */
   let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
   let limited: ReadonlySet<string> = new Set();
+  const { gather } = createGathering(blocks, events);
 
   /** Of wallets that raised their nonce lately: the contract knows the new nonce, and follows the old one for a while. */
   const raised = new Map<string, bigint>();
@@ -137,35 +136,21 @@ export function createObservation(parts: ObservationParts): Observation {
     for (const { moves } of happened) addMoved(queries, moves, markets);
   }
 
-  /**
-   * Everything that happened after a final block up to a newer one. It is one step of the ledger, because the state of the
-   * wallets is that of the newest block: nodes forget older states, and without the settlements that led to it wallets would
-   * seem to lack funds.
-   */
-  async function gather(from: BlockRef, newest: Block): Promise<{ to: BlockRef; happened: Happened[] }> {
-    const happened: Happened[] = [];
-    let to = from;
-    do {
-      const steps = await blocks.between(to, newest);
-      const found = steps.map(async (block) => ({ number: block.number, ...(await events.at(block)) }));
-      happened.push(...(await Promise.all(found)));
-      to = steps.at(-1) ?? to;
-    } while (to.number < newest.number && happened.length < GATHERED_MAX);
-    return { to, happened };
-  }
-
   async function stepFinal(): Promise<boolean> {
     final = await ledger.finalBlock();
     const newest = await blocks.final();
     // Before its first block the ledger has no matches.
-    const { to, happened } = final ? await gather(final, newest) : { to: newest, happened: [] };
+    const stretch = final ? await gather(final, newest) : { to: newest, happened: [] };
+    isBehind = stretch === null;
+    if (stretch === null) return true;
+    const { to, happened } = stretch;
     if (to.hash === final?.hash) return false;
     const withdrawals = happened.flatMap((one) => one.withdrawals);
     await withdraw(withdrawals);
     noteRaised(withdrawals);
     const queries = await exposedQueries();
     await addParticipants(queries, happened);
-    const readings = await read(newest, queries);
+    const readings = await read(to, queries);
     if (!(await ledger.observeBlock(final, to, readings, happened.flatMap(resultsOf)))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
@@ -173,13 +158,16 @@ export function createObservation(parts: ObservationParts): Observation {
   }
 
   async function stepHead(): Promise<boolean> {
-    if (!final) return false;
+    if (!final || isBehind) return false;
     const newest = await blocks.head();
-    if (newest.hash === head?.hash) return false;
+    // The same head; or an older one of its branch, from another node, which lacks the bad news of the newer one.
+    if (path.some(({ hash }) => hash === newest.hash)) return false;
+    // While finality is so late, no order is accepted.
+    if (newest.number > final.number + UNSETTLED_MAX || newest.number <= final.number) return false;
     const unsettled = await blocks.unsettled(final, newest);
     if (unsettled === null)
       throw new Error(`block ${newest.number} does not descend from block ${final.number}`);
-    const happened = await Promise.all(unsettled.map((block) => events.at(block)));
+    const happened = await eventsIn(events, unsettled);
     const moves = byWallet(happened.flatMap((one) => one.moves));
     const queries = await exposedQueries();
     const readings = (await read(newest, queries)).map((reading) =>
