@@ -72,6 +72,14 @@ test('the archive does not work with funds on a chain yet', () => {
   expect(Object.keys(problems({ ...TESTNET, ARCHIVE_URL: 'postgres://h/a' }))).toEqual(['ARCHIVE_URL']);
 });
 
+test('a match meets at most as many makers as it has numbers for on the chain', () => {
+  expect(loadConfig(TESTNET).matchMakersMax).toBe(256);
+  expect(loadConfig({ ...TESTNET, MATCH_MAKERS_MAX: '256' }).matchMakersMax).toBe(256);
+  expect(loadConfig({ ...TESTNET, MATCH_MAKERS_MAX: '500' }).matchMakersMax).toBe(256);
+  expect(loadConfig({ ...TESTNET, MATCH_MAKERS_MAX: '20' }).matchMakersMax).toBe(20);
+  expect(Object.keys(problems({ ...TESTNET, MATCH_MAKERS_MAX: '257' }))).toEqual(['MATCH_MAKERS_MAX']);
+});
+
 test('mainnet needs two endpoints, an audit, and no key in the environment', () => {
   expect(problems(MAINNET)).toEqual({});
   expect(Object.keys(problems({ ...MAINNET, CHAIN_RPC_URL: 'https://one.example' }))).toEqual([

@@ -47,8 +47,8 @@ end
 -- Adds the fees to a plan, in micro-units: the fee of each maker, the whole fee of the taker, and both in the packed fills.
 function charge.fees(q, p)
   local packed, makers, shares, fees = p.packed, traders(p), {}, {}
-  for from = 1, #makers, trades.SETTLEMENT_MAKERS_MAX do
-    local to = math.min(from + trades.SETTLEMENT_MAKERS_MAX - 1, #makers)
+  for from = 1, #makers, ledger.SETTLEMENT_MAKERS_MAX do
+    local to = math.min(from + ledger.SETTLEMENT_MAKERS_MAX - 1, #makers)
     p.charged = p.charged + charge_taker(q, p, makers, shares, from, to)
   end
   for n = 1, #makers do

@@ -27,6 +27,8 @@ local YES_FREE_AT, NO_FREE_AT = 1, 15
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- The outstanding sets of a lot that a match mints or merges. A chain counts its own (lua/chain/lib/ledger.lua).
 ledger.SETS_PER_LOT = 10000
+-- The most makers in one settlement record (src/exchange/settlement.ts).
+ledger.SETTLEMENT_MAKERS_MAX = 50
 -- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 

@@ -7,15 +7,14 @@
 -- An order's fills are a chain: its record names its latest entry, each fill names the maker's entry before it.
 -- A taker's own entry is always the first of its chain.
 
+local ledger = require('lib.ledger')
+
 local trades = {}
 
 trades.HEAD = '>c32BBI2'
 trades.FILL = '>c32I2I6BI7I7I6I6'
 -- The position of the fees in a packed fill, and the length of the fields after them.
 trades.FEES_AT, trades.BEHIND_FEES_AT = 42, 56
-
--- The most makers in one settlement record (src/exchange/settlement.ts).
-trades.SETTLEMENT_MAKERS_MAX = 50
 
 -- A match with a single fill and no fees.
 function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)
@@ -30,7 +29,7 @@ end
 
 -- Returns the number of settlement records of a match with so many fills.
 function trades.parts(fills)
-  return math.ceil(fills / trades.SETTLEMENT_MAKERS_MAX)
+  return math.ceil(fills / ledger.SETTLEMENT_MAKERS_MAX)
 end
 
 -- Returns the match type: 0 COMPLEMENTARY, 1 MINT, 2 MERGE.

@@ -172,7 +172,8 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
   const metrics = createMetrics();
-  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
+  const { funds } = config;
+  const run = createScripts(redis, scriptSources(funds), metrics.script);
   const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
@@ -181,7 +182,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const { doubts } = standings;
   const history = createHistory({ redis, run, keys, doubts, past });
   const kept = createKept({ redis, keys, clock, doubts });
-  const paperReads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
+  const paperReads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past, funds });
   const scale = chainScale(config.collateralDecimals);
   const marketList = createMarketList({ redis, keys, clock, history, doubts, view: paperReads.view });
   const books =
@@ -192,8 +193,8 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
     placing: books?.placing ?? null,
   });
-  const settlements = createSettlements({ redis, run, keys, past });
-  const matches = createMatches({ redis, run, keys, settlements, past });
+  const settlements = createSettlements({ redis, run, keys, past, funds });
+  const matches = createMatches({ redis, run, keys, settlements, past, funds });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );

@@ -54,7 +54,8 @@ async function lineOf(store: CliStore, { record, orders }: WalkedSettlement, cal
   if (!terms) throw new Error(`a settlement names the unknown market ${record.marketId}`);
   const { settlement } = record;
   const { takerOrder, makerOrders } = signedOrdersOf(record, orders, terms, checksumAddress);
-  const shown = presentSettlement({ ...record, id: settlementId(record), takerOrder, makerOrders }, terms);
+  const facts = { ...record, id: settlementId(record), takerOrder, makerOrders };
+  const shown = presentSettlement(facts, terms, store.config.funds);
   if (!calldata) return shown;
   const isWhole = takerOrder && settlement && makerOrders.length === settlement.makerHashes.length;
   return {

@@ -33,10 +33,15 @@ export interface ChainValues {
   readonly GAS_PRICE_MAX: bigint;
   readonly UNSETTLED_MAX_NEW: Micro;
   readonly CONTRACTS_AUDIT: string | null;
+  readonly MATCH_MAKERS_MAX: number;
 }
 
 const CONTRACTS = ['EXCHANGE_ADDRESS', 'COLLATERAL_ADDRESS', 'CONDITIONAL_TOKENS_ADDRESS'] as const;
 const MAINNET_ENDPOINTS_MIN = 2;
+/** The number of a settlement among those of its match has 8 bits on the chain (src/chain/exchange-contract.ts). */
+export const CHAIN_MAKERS_MAX = 256;
+/** The default of MATCH_MAKERS_MAX. */
+export const PAPER_MAKERS_MAX = 500;
 const UNSET = '(unset)';
 const HIDDEN = '(hidden)';
 
@@ -61,6 +66,11 @@ export function chainProblems(values: ChainValues, isSet: (name: string) => bool
   }
   if (values.ARCHIVE_URL !== null) {
     refuse('ARCHIVE_URL', HIDDEN, 'does not work with FUNDS=chain yet: unset it');
+  }
+  // A copy of .env.example sets the default of paper funds, which stands for that of a chain.
+  if (values.MATCH_MAKERS_MAX > CHAIN_MAKERS_MAX && values.MATCH_MAKERS_MAX !== PAPER_MAKERS_MAX) {
+    const problem = `must be at most ${CHAIN_MAKERS_MAX} with FUNDS=chain: each maker of a match is settled by itself`;
+    refuse('MATCH_MAKERS_MAX', String(values.MATCH_MAKERS_MAX), problem);
   }
   if (values.NETWORK === 'mainnet') rows.push(...mainnetProblems(values));
   return rows;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
-import { type ChainConfig, chainConfig, chainProblems } from './chain';
+import { CHAIN_MAKERS_MAX, type ChainConfig, chainConfig, chainProblems } from './chain';
 import { ConfigError, type ConfigProblem, printable } from './report';
 import { BadValue, type JwtSecrets, parseJwtSecrets } from './values';
 import { VARIABLES, type Variable } from './variables';
@@ -111,6 +111,10 @@ function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name:
   }
 }
 
+/** On a chain every maker of a match has a settlement of its own, and a match has numbers for so many. */
+const makersMaxOf = ({ FUNDS, MATCH_MAKERS_MAX: given }: Values): number =>
+  FUNDS === 'chain' ? Math.min(given, CHAIN_MAKERS_MAX) : given;
+
 function assemble(values: Values): Config {
   const jwtSecrets = values.JWT_SECRET ?? parseJwtSecrets(randomBytes(32).toString('hex'));
   const redisUrls = values.REDIS_URL ?? [REDIS_URL_LOCAL];
@@ -140,7 +144,7 @@ function assemble(values: Values): Config {
     rateLimit: values.RATE_LIMIT,
     serveUi: values.SERVE_UI,
     broadcastIntervalMs: values.BROADCAST_INTERVAL_MS,
-    matchMakersMax: values.MATCH_MAKERS_MAX,
+    matchMakersMax: makersMaxOf(values),
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,

@@ -1,3 +1,4 @@
+import { PAPER_MAKERS_MAX } from './chain';
 import {
   flag,
   matching,
@@ -137,7 +138,11 @@ export const VARIABLES = {
     wholeNumber(0, 10_000),
     'at most one book update per market in this time',
   ),
-  MATCH_MAKERS_MAX: variable('500', wholeNumber(1, 1000), 'makers one submission may meet, 1 to 1000'),
+  MATCH_MAKERS_MAX: variable(
+    String(PAPER_MAKERS_MAX),
+    wholeNumber(1, 1000),
+    'makers one submission may meet, 1 to 1000; with FUNDS=chain at most 256, which is also the default there',
+  ),
   CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
   TRUST_PROXY: variable(
     'off',

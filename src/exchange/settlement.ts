@@ -1,3 +1,4 @@
+import type { Funds } from './chain';
 import type { MatchType, Side } from './match';
 import type { ChainScale } from './order';
 import type { Lots, Pips } from './units';
@@ -8,8 +9,13 @@ import type { Lots, Pips } from './units';
  * asset that each order gives: collateral for a BUY, tokens for a SELL.
  */
 
-/** The most makers in one record, so that it fits a block; the scripts compute the taker's fee by the same number. */
-export const SETTLEMENT_MAKERS_MAX = 50;
+/**
+ * The most makers in one record; the scripts compute the taker's fee by the same number. On a chain each fill is a record of its
+ * own: a maker at fault fails its own fill and no other, and no match can need more gas than a transaction may have.
+ */
+export const SETTLEMENT_MAKERS_MAX = { paper: 50, chain: 1 } as const satisfies Readonly<
+  Record<Funds, number>
+>;
 
 /** The fields of an order on which its settlement depends. */
 export interface MatchedOrder {
@@ -54,20 +60,22 @@ export interface Settlement {
 }
 
 /** The record of a match that settles a fill, by the fill's index. */
-export const partOf = (fillIndex: number): number => Math.floor(fillIndex / SETTLEMENT_MAKERS_MAX);
+export const partOf = (fillIndex: number, funds: Funds = 'paper'): number =>
+  Math.floor(fillIndex / SETTLEMENT_MAKERS_MAX[funds]);
 /** The number of records that settle a match with so many fills. */
-export const partsOf = (fills: number): number => Math.ceil(fills / SETTLEMENT_MAKERS_MAX);
+export const partsOf = (fills: number, funds: Funds = 'paper'): number =>
+  Math.ceil(fills / SETTLEMENT_MAKERS_MAX[funds]);
 
 /**
  * Returns the records of one match. Each is valid without the others: every amount is a whole multiple of the amount that
  * its order signed, so the chain truncates nothing, and no part needs the surplus of another. Makers are never MARKET
  * orders (those do not rest), so their limits are exact.
  */
-export function settlementsOf(match: Match, scale: ChainScale): Settlement[] {
-  return Array.from({ length: partsOf(match.fills.length) }, (_, part) => {
-    const from = part * SETTLEMENT_MAKERS_MAX;
-    return settlementOf(part, match, match.fills.slice(from, from + SETTLEMENT_MAKERS_MAX), scale);
-  });
+export function settlementsOf(match: Match, scale: ChainScale, funds: Funds = 'paper'): Settlement[] {
+  const most = SETTLEMENT_MAKERS_MAX[funds];
+  return Array.from({ length: partsOf(match.fills.length, funds) }, (_, part) =>
+    settlementOf(part, match, match.fills.slice(part * most, (part + 1) * most), scale),
+  );
 }
 
 function settlementOf(

@@ -1,3 +1,4 @@
+import type { Funds } from '../exchange/chain';
 import type { MarketTerms } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import { partsOf, type Settlement, settlementsOf } from '../exchange/settlement';
@@ -18,7 +19,7 @@ interface SettleOptions {
   readonly termsOf: (marketId: string) => Promise<MarketTerms>;
   readonly scale: ChainScale;
   /** With paper funds a settlement is complete when its record is written; on a chain the operator sends it (src/jobs/chain). */
-  readonly funds?: 'paper' | 'chain';
+  readonly funds?: Funds;
 }
 
 /**
@@ -34,10 +35,10 @@ export function createSettle({ matches, settlements, termsOf, scale, funds = 'pa
       const match = loaded[i] ?? new NoSuchMatch();
       try {
         if (match instanceof Error) throw match;
-        const built = build(match, await termsOf(ref.marketId), scale);
+        const built = build(match, await termsOf(ref.marketId), scale, funds);
         records.push(...built.map((settlement) => ({ ref, settlement })));
       } catch (error) {
-        failures.push({ ref, error: asError(error), parts: partsIn(match) });
+        failures.push({ ref, error: asError(error), parts: partsIn(match, funds) });
       }
     }
     await settlements.record(records, funds === 'chain' ? 'MATCHED' : 'CONFIRMED');
@@ -45,14 +46,19 @@ export function createSettle({ matches, settlements, termsOf, scale, funds = 'pa
   };
 }
 
-function build({ taker, fills }: StoredMatch, terms: MarketTerms, scale: ChainScale): Settlement[] {
+function build(
+  { taker, fills }: StoredMatch,
+  terms: MarketTerms,
+  scale: ChainScale,
+  funds: Funds,
+): Settlement[] {
   const isBudget = taker.orderType === 'MARKET' && taker.side === 0;
-  return settlementsOf({ taker, isBudget, fills, feeRateBps: terms.feeRateBps }, scale);
+  return settlementsOf({ taker, isBudget, fills, feeRateBps: terms.feeRateBps }, scale, funds);
 }
 
-function partsIn(match: StoredMatch | Error): number[] {
+function partsIn(match: StoredMatch | Error, funds: Funds): number[] {
   const known = match instanceof BrokenMatch ? match : match instanceof Error ? null : match;
-  return Array.from({ length: Math.max(1, partsOf(known?.fills.length ?? 0)) }, (_, part) => part);
+  return Array.from({ length: Math.max(1, partsOf(known?.fills.length ?? 0, funds)) }, (_, part) => part);
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

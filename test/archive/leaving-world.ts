@@ -1,5 +1,5 @@
 import type { Archive } from '../../src/exchange/archive';
-import { SETTLEMENT_MAKERS_MAX, type Settlement } from '../../src/exchange/settlement';
+import { partsOf, SETTLEMENT_MAKERS_MAX, type Settlement } from '../../src/exchange/settlement';
 import { createDueMatches } from '../../src/store/archive/due-matches';
 import { createForgetting } from '../../src/store/archive/forgetting';
 import type { LeavingMatches } from '../../src/store/archive/leaving';
@@ -70,9 +70,10 @@ export function createLeavingWorld(store: LeavingStore, archive: Archive, now: (
 
 /** The settlements of a match; no test looks at their amounts. */
 export function settlementsOf({ ref, fills }: Met): { ref: MatchRef; settlement: Settlement }[] {
-  const parts = Math.ceil(fills.length / SETTLEMENT_MAKERS_MAX);
+  const parts = partsOf(fills.length);
+  const most = SETTLEMENT_MAKERS_MAX.paper;
   return Array.from({ length: parts }, (_, part) => {
-    const own = fills.slice(part * SETTLEMENT_MAKERS_MAX, (part + 1) * SETTLEMENT_MAKERS_MAX);
+    const own = fills.slice(part * most, (part + 1) * most);
     const zeros = own.map(() => 0n);
     return {
       ref,

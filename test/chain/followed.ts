@@ -66,7 +66,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     ...{ redis, run, keys, scale: SCALE },
     onUnknown: async (list) => unknown.push(...list),
   });
-  const settlements = createSettlements({ redis, run, keys });
+  const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const { exchange, collateral, ctf } = world;
   const rpc = nodes.client();
   const wallets = createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf });
@@ -170,6 +170,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
         feeRateBps: FEE_BPS,
       },
       SCALE,
+      'chain',
     );
     const parts = made.map((settlement) => ({ ref, settlement }));
     await settlements.record(parts, 'MATCHED');

@@ -13,6 +13,8 @@ export interface GasRow {
 }
 
 export const BATCH = 40;
+/** The next part of the same match (src/chain/exchange-contract.ts); the contract notes it in another word. */
+const PART = 1n << 48n;
 const SIZE = 2n * ONE;
 const TAKER_PIPS = 6_000n;
 
@@ -24,6 +26,8 @@ interface Story {
   readonly isKnown: boolean;
   /** All matches of the batch meet one maker's order. */
   readonly isOneMaker?: boolean;
+  /** All matches of the batch are the parts of one: a taker's order, each time with another maker. */
+  readonly isOneTaker?: boolean;
   readonly feeRateBps?: bigint;
   readonly makers?: number;
 }
@@ -32,6 +36,7 @@ const STORIES: readonly Story[] = [
   { name: 'COMPLEMENTARY, known holders', kind: 'COMPLEMENTARY', isKnown: true },
   { name: 'COMPLEMENTARY, first tokens and first collateral', kind: 'COMPLEMENTARY', isKnown: false },
   { name: 'COMPLEMENTARY, one resting order', kind: 'COMPLEMENTARY', isKnown: true, isOneMaker: true },
+  { name: 'COMPLEMENTARY, the fills of one taker', kind: 'COMPLEMENTARY', isKnown: true, isOneTaker: true },
   { name: 'COMPLEMENTARY, a fee of 2 %', kind: 'COMPLEMENTARY', isKnown: true, feeRateBps: 200n },
   { name: 'COMPLEMENTARY, 20 makers', kind: 'COMPLEMENTARY', isKnown: true, makers: 20 },
   { name: 'MINT, known holders', kind: 'MINT', isKnown: true },
@@ -54,7 +59,11 @@ export async function gasRows(world: World, market: Market): Promise<GasRow[]> {
   );
   for (const story of STORIES) {
     const gasOf = async (matches: readonly Pair[]): Promise<number> => {
-      const receipt = await world.settle(matches.map((match) => ({ id: id++, ...match })));
+      const step = story.isOneTaker ? PART : 1n;
+      const receipt = await world.settle(
+        matches.map((match, at) => ({ id: id + BigInt(at) * step, ...match })),
+      );
+      id += BigInt(matches.length);
       const settled = world.eventsOf(receipt).filter(({ name }) => name === 'MatchSettled');
       if (settled.length !== matches.length) throw new Error(`${story.name}: ${settled.length} were settled`);
       return Math.round(Number(BigInt(receipt.gasUsed)) / matches.length);
@@ -70,9 +79,9 @@ type Pair = Omit<ChainMatch, 'id'>;
 
 /** Matches of new wallets, which are equipped all at once. */
 async function pairs(world: World, market: Market, story: Story, count: number): Promise<Pair[]> {
-  const { kind, isKnown, feeRateBps = 0n, isOneMaker = false, makers: each = 1 } = story;
+  const { kind, isKnown, feeRateBps = 0n, isOneMaker = false, isOneTaker = false, makers: each = 1 } = story;
   const [yes, no] = market.tokens;
-  const takers = Array.from({ length: count }, newTrader);
+  const takers = Array.from({ length: isOneTaker ? 1 : count }, newTrader);
   const makers = Array.from({ length: isOneMaker ? 1 : count * each }, newTrader);
   const takerSide = kind === 'MERGE' ? 1 : 0;
   const makerSide = kind === 'MINT' ? 0 : 1;
@@ -90,9 +99,14 @@ async function pairs(world: World, market: Market, story: Story, count: number):
     order(one, makerToken, makerSide, isOneMaker ? SIZE * BigInt(count) : SIZE, makerPips),
   );
   const makerFill = makerSide === 0 ? price(SIZE, makerPips) : SIZE;
-  return takers.map((one, at) => {
-    const taker = order(one, yes, takerSide, SIZE * BigInt(each), TAKER_PIPS);
+  const size = SIZE * BigInt(each);
+  const taking = takers.map((one) =>
+    order(one, yes, takerSide, isOneTaker ? size * BigInt(count) : size, TAKER_PIPS),
+  );
+  const takerFill = takerSide === 0 ? price(size, TAKER_PIPS) : size;
+  return Array.from({ length: count }, (_, at) => {
+    const taker = (taking[at] ?? taking[0]) as SignedOrder;
     const own = isOneMaker ? resting : resting.slice(at * each, (at + 1) * each);
-    return { taker, makers: own, takerFill: taker.makerAmount, makerFills: own.map(() => makerFill) };
+    return { taker, makers: own, takerFill, makerFills: own.map(() => makerFill) };
   });
 }

@@ -76,11 +76,11 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   }
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
     chain: { unsettledMaxNewMicro: UNLIMITED, see, approval },
   });
-  const settlements = createSettlements({ redis, run, keys });
-  const matches = createMatches({ redis, run, keys, settlements });
+  const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
+  const matches = createMatches({ redis, run, keys, settlements, funds: 'chain' });
   const ctfIds = (oracle: string, questionId: string) => binaryMarketIds({ oracle, questionId, collateral });
   const markets = createMarkets({ engine, clock, defaultOracle: world.deployer, ctfIds });
   const made = { question: 'Does it settle?', feeRateBps: 0, minOrderLots: lots(1) };

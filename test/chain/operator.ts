@@ -39,7 +39,7 @@ export function startTestOperator(options: TestOperatorOptions): Operator {
     signer: createKeySigner(options.keys),
     intents: createIntents({ redis, run, keys }),
     sendable: createSendable({ redis, keys }),
-    settlements: createSettlements({ redis, run, keys }),
+    settlements: createSettlements({ redis, run, keys, funds: 'chain' }),
     termsOf: async () => options.terms,
     finalBlock: async () => (await ledger.finalBlock())?.number ?? null,
     fail: ledger.voidSettlement,

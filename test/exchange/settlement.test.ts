@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type MATCH_TYPES, matchTypeOf } from '../../src/exchange/match';
 import { chainScale } from '../../src/exchange/order';
@@ -10,6 +10,7 @@ import {
   settlementsOf,
 } from '../../src/exchange/settlement';
 import { lots, pips } from '../../src/exchange/units';
+import { luaSources } from '../../src/lua-bundle/bundle';
 
 interface Submit {
   readonly id: string;
@@ -82,7 +83,7 @@ test.each(matched)('%s', (_, steps, { submit, expect: wanted }) => {
 
 test('a match with very many makers is split, and the parts add up', () => {
   const maker = (i: number) => ({ orderHash: `m${i}`, side: 1 as const, pricePips: pips(4000 + i) });
-  const fills = Array.from({ length: 2 * SETTLEMENT_MAKERS_MAX + 1 }, (_, i) => ({
+  const fills = Array.from({ length: 2 * SETTLEMENT_MAKERS_MAX.paper + 1 }, (_, i) => ({
     maker: maker(i),
     pricePips: pips(4000 + i),
     sizeLots: lots(100),
@@ -91,8 +92,8 @@ test('a match with very many makers is split, and the parts add up', () => {
   const taker = { orderHash: 't', side: 0 as const, pricePips: pips(5000) };
   const records = settlementsOf({ taker, isBudget: false, fills, feeRateBps: 0 }, scale);
   expect(records.map(({ part, makerHashes }) => [part, makerHashes.length])).toEqual([
-    [0, SETTLEMENT_MAKERS_MAX],
-    [1, SETTLEMENT_MAKERS_MAX],
+    [0, SETTLEMENT_MAKERS_MAX.paper],
+    [1, SETTLEMENT_MAKERS_MAX.paper],
     [2, 1],
   ]);
   expect(records.flatMap(({ makerHashes }) => makerHashes)).toEqual(
@@ -100,15 +101,35 @@ test('a match with very many makers is split, and the parts add up', () => {
   );
   const total = records.reduce((sum, { takerFillAmount }) => sum + takerFillAmount, 0n);
   expect(total).toBe((BigInt(fills.length) * E18) / 2n);
-  expect([0, 49, 50, 100].map(partOf)).toEqual([0, 0, 1, 2]);
-  expect([0, 1, 50, 51].map(partsOf)).toEqual([0, 1, 1, 2]);
+  expect([0, 49, 50, 100].map((index) => partOf(index))).toEqual([0, 0, 1, 2]);
+  expect([0, 1, 50, 51].map((count) => partsOf(count))).toEqual([0, 1, 1, 2]);
 });
 
-test('the scripts compute the fee of the taker by the same number of makers', () => {
-  const folder = path.join(__dirname, '../../lua/lib');
-  const sources = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
-  const found = sources.flatMap((source) => [
-    ...source.matchAll(/^trades\.SETTLEMENT_MAKERS_MAX = (\d+)$/gm),
+test('on a chain each fill is a record of its own, so that a wallet at fault fails no fill of others', () => {
+  const fills = [4000, 4500, 5000].map((price, i) => ({
+    maker: { orderHash: `m${i}`, side: 1 as const, pricePips: pips(price) },
+    ...{ pricePips: pips(price), sizeLots: lots(100), matchType: matchTypeOf(0, 1) },
+  }));
+  const taker = { orderHash: 't', side: 0 as const, pricePips: pips(5000) };
+  const records = settlementsOf({ taker, isBudget: false, fills, feeRateBps: 100 }, scale, 'chain');
+  expect(records.map(({ part, makerHashes }) => [part, makerHashes])).toEqual([
+    [0, ['m0']],
+    [1, ['m1']],
+    [2, ['m2']],
   ]);
-  expect(found.map((match) => Number(match[1]))).toEqual([SETTLEMENT_MAKERS_MAX]);
+  // Each gives the limit for its own fill, and the contract returns what the maker asks less.
+  expect(records.map(({ takerFillAmount }) => takerFillAmount)).toEqual([E18 / 2n, E18 / 2n, E18 / 2n]);
+  expect(records.map(({ refundAmount }) => refundAmount)).toEqual([E18 / 10n, E18 / 20n, 0n]);
+  expect([0, 1, 255].map((index) => partOf(index, 'chain'))).toEqual([0, 1, 255]);
 });
+
+test.each(['paper', 'chain'] as const)(
+  'with funds on %s the scripts compute the fee of the taker by the same number of makers',
+  (funds) => {
+    const sources = luaSources(path.join(__dirname, '../../lua'), funds);
+    const found = [...sources.values()].flatMap((source) => [
+      ...source.matchAll(/^ledger\.SETTLEMENT_MAKERS_MAX = (\d+)$/gm),
+    ]);
+    expect(found.map((match) => Number(match[1]))).toEqual([SETTLEMENT_MAKERS_MAX[funds]]);
+  },
+);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
-import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
+import { SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../../src/exchange/settlement';
 import { micro, parseLots, parsePips } from '../../src/exchange/units';
 import { createChainAccounts } from '../../src/store/chain/accounts';
 import { noteFunds } from '../../src/store/chain/funds';
@@ -61,7 +61,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches], 'chain'));
   const accounts = createChainAccounts({ redis, run, keys });
   const observing = createObserving({ run, keys, scale: SCALE });
-  const settlements = createSettlements({ redis, run, keys });
+  const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const chain = new ModelChain();
   const requests = new Map<string, PlaceRequest>();
   /** Matches without a final record, by id. */
@@ -168,7 +168,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   async function recordMatch(request: PlaceRequest, { record, fills, replayed }: PlaceReply): Promise<void> {
     if (replayed || fills.length === 0) return;
     const ref = { marketId: request.marketId, tradeMs: record.fillMs, sequence: record.sequence };
-    const made = settlementsOf(matchOf(request, fills), SCALE);
+    const made = settlementsOf(matchOf(request, fills), SCALE, 'chain');
     await settlements.record(
       made.map((settlement) => ({ ref, settlement })),
       'MATCHED',
@@ -203,7 +203,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
     fills: PlaceReply['fills'],
     { part, takerFillAmount, takerFeeAmount, makerFeeAmounts }: Settlement,
   ): void {
-    const own = fills.slice(part * 50, part * 50 + 50);
+    const own = fills.slice(part * SETTLEMENT_MAKERS_MAX.chain, (part + 1) * SETTLEMENT_MAKERS_MAX.chain);
     const key = { marketId: ref.marketId, sequence: ref.sequence, part };
     const lotsOf = own.reduce((sum, { sizeLots }) => sum + sizeLots, 0);
     const value = own.reduce((sum, { sizeLots, pricePips }) => sum + sizeLots * pricePips, 0);

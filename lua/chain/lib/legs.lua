@@ -30,8 +30,8 @@ function legs.of(shard, name, trade_ms, hold)
   end
   local packed = entry[2][2]
   local fills = struct.unpack('>I2', packed, HEAD_BYTES - 1)
-  local first = part * trades.SETTLEMENT_MAKERS_MAX
-  local count = math.min(fills - first, trades.SETTLEMENT_MAKERS_MAX)
+  local first = part * ledger.SETTLEMENT_MAKERS_MAX
+  local count = math.min(fills - first, ledger.SETTLEMENT_MAKERS_MAX)
   local hashes = { packed:sub(1, HASH_BYTES) }
   for i = 1, count do
     local at = HEAD_BYTES + (first + i - 1) * FILL_BYTES + 1

@@ -135,7 +135,10 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkNames({ ...options, findings }, documents);
   await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
   const { redis, run, keys } = options;
-  const matches = createMatches({ ...options, settlements: createSettlements(options) });
+  const matches = createMatches({
+    ...{ ...options, settlements: createSettlements(options) },
+    funds: funds === null ? 'paper' : 'chain',
+  });
   const onStep = async () => breathe();
   // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
   if (funds === null)

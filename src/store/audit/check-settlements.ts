@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
+import type { FundsMark } from '../chain/funds';
 import {
   decodeSettlement,
   type SettlementKey,
@@ -24,6 +25,8 @@ interface SettlementChecksOptions {
   /** Younger matches may not have their records yet. */
   readonly youngerMs: number;
   readonly feeRateOf: (id: MarketId) => number | null;
+  /** Null with paper funds. */
+  readonly funds: FundsMark | null;
   /** The entry id of the market's matches up to which every settlement was final once. */
   readonly settledUpTo: ReadonlyMap<MarketId, string>;
 }
@@ -39,9 +42,10 @@ export interface SettlementChecks {
 /** Checks that every match has its records, and that they agree with the match. */
 export function createSettlementChecks(options: SettlementChecksOptions): SettlementChecks {
   const { redis, keys, snapshot, findings, scale, youngerMs, feeRateOf, settledUpTo } = options;
+  const funds = options.funds === null ? 'paper' : 'chain';
 
   const namesOf = (match: Match): Buffer[] =>
-    Array.from({ length: Math.max(1, partsOf(match.fills.length)) }, (_, part) =>
+    Array.from({ length: Math.max(1, partsOf(match.fills.length, funds)) }, (_, part) =>
       settlementName({ marketId: match.marketId, sequence: match.place.sequence, part }),
     );
 
@@ -73,7 +77,7 @@ export function createSettlementChecks(options: SettlementChecksOptions): Settle
     if (!taker || feeRateBps === null) return null;
     const met = fills.map((fill) => ({ ...fill, maker: snapshot.orders.get(fill.makerHash) ?? taker }));
     const isBudget = taker.orderType === 'MARKET' && taker.side === 0;
-    return settlementsOf({ taker, isBudget, fills: met, feeRateBps }, scale);
+    return settlementsOf({ taker, isBudget, fills: met, feeRateBps }, scale, funds);
   }
 
   return { namesOf, records, check };

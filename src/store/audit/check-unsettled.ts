@@ -1,5 +1,5 @@
 import type { MarketId } from '../../exchange/market';
-import { SETTLEMENT_MAKERS_MAX } from '../../exchange/settlement';
+import { SETTLEMENT_MAKERS_MAX as MAKERS_MAX } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { formatMicro, MICRO_PER_LOT } from '../../exchange/units';
 import type { FundsMark } from '../chain/funds';
@@ -88,7 +88,7 @@ export function createUnsettledChecks(
 
   function add({ marketId, place, fills }: Match, records: readonly (Buffer | null)[]): void {
     for (const [part, record] of records.entries()) {
-      const own = fills.slice(part * SETTLEMENT_MAKERS_MAX, (part + 1) * SETTLEMENT_MAKERS_MAX);
+      const own = fills.slice(part * MAKERS_MAX.chain, (part + 1) * MAKERS_MAX.chain);
       const end = record ? endOf(record) : Number.POSITIVE_INFINITY;
       if (end < atMs - RECENT_MS) continue;
       const legs = legsOf(snapshot, own, hold);

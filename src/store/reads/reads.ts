@@ -1,3 +1,4 @@
+import type { Funds } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import type { Balances, Market, MarketView, SettledLots, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
@@ -35,6 +36,8 @@ export interface ReadsOptions {
   readonly grantMicro: number;
   /** Without it nothing has left Redis. */
   readonly past?: Past;
+  /** On a chain every fill has a settlement record of its own. */
+  readonly funds?: Funds;
 }
 
 export interface Reads extends OrderReads, WalletReads {
@@ -70,9 +73,10 @@ export function createReads({
   doubts,
   grantMicro,
   past = NO_PAST,
+  funds = 'paper',
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
-  const { show, showAll } = createSettlements({ redis, run, keys, past });
+  const { show, showAll } = createSettlements({ redis, run, keys, past, funds });
   const matchesOf = createMarketMatches({ redis, keys, past });
 
   async function market(name: string): Promise<Market | null> {

@@ -1,3 +1,4 @@
+import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
 import { NO_PAST, type Past } from '../archive/past';
@@ -66,13 +67,22 @@ interface MatchesOptions {
   readonly settlements: Settlements;
   /** Without it nothing has left Redis. */
   readonly past?: Past;
+  /** On a chain every fill has a settlement record of its own. */
+  readonly funds?: Funds;
 }
 
 /**
  * The matches to settle: from the outbox as they happen, and from the markets' streams, which keep each of them until its
  * settlement is final and the mark of `unsettled` is past it.
  */
-export function createMatches({ redis, run, keys, settlements, past = NO_PAST }: MatchesOptions): Matches {
+export function createMatches({
+  redis,
+  run,
+  keys,
+  settlements,
+  past = NO_PAST,
+  funds = 'paper',
+}: MatchesOptions): Matches {
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
     const matches: MatchRef[] = [];
@@ -150,7 +160,7 @@ export function createMatches({ redis, run, keys, settlements, past = NO_PAST }:
 
   /** Returns for each match whether every part is CONFIRMED or FAILED, else whether one of them changed since `sinceMs`. */
   async function finality(id: MarketId, entries: readonly Entry[], sinceMs: number) {
-    const parts = entries.map((entry) => recordsOf(entry[1][1]));
+    const parts = entries.map((entry) => recordsOf(entry[1][1], funds));
     const names = entries.flatMap((entry, i) => {
       const { sequence } = refOf(id, entry);
       return Array.from({ length: parts[i] ?? 0 }, (_, part) =>
@@ -177,7 +187,7 @@ export function createMatches({ redis, run, keys, settlements, past = NO_PAST }:
 }
 
 /** An unreadable record counts as one record, which reports that. */
-const recordsOf = (packed: Buffer): number => Math.max(1, partsOf(countFills(packed)));
+const recordsOf = (packed: Buffer, funds: Funds): number => Math.max(1, partsOf(countFills(packed), funds));
 
 function refOf(marketId: MarketId, [id]: Entry): MatchRef {
   const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);

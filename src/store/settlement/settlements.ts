@@ -1,3 +1,4 @@
+import type { Funds } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
@@ -97,13 +98,21 @@ interface SettlementsOptions {
   readonly keys: ShardKeys;
   /** Without it nothing has left Redis. */
   readonly past?: Past;
+  /** On a chain every fill has a settlement record of its own. */
+  readonly funds?: Funds;
 }
 
 /** The operator's scripts alone make a record SUBMITTED (lua/chain/enlist_intent.lua). */
 type MovedTo = 'CONFIRMED' | 'RETRYING' | 'FAILED';
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
-export function createSettlements({ redis, run, keys, past = NO_PAST }: SettlementsOptions): Settlements {
+export function createSettlements({
+  redis,
+  run,
+  keys,
+  past = NO_PAST,
+  funds = 'paper',
+}: SettlementsOptions): Settlements {
   const door = { redis, keys };
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
@@ -164,13 +173,14 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
 
   async function showAll<T extends SettledFact>(lists: readonly FillsOf<T>[]) {
     const nameOf = (marketId: MarketId, { sequence, index }: T): string =>
-      `${marketId} ${sequence}-${partOf(index)}`;
+      `${marketId} ${sequence}-${partOf(index, funds)}`;
     const names = new Map<string, Buffer>();
     for (const { marketId, fills } of lists) {
       for (const fill of fills) {
         const name = nameOf(marketId, fill);
         const { sequence, index } = fill;
-        if (!names.has(name)) names.set(name, settlementName({ marketId, sequence, part: partOf(index) }));
+        if (!names.has(name))
+          names.set(name, settlementName({ marketId, sequence, part: partOf(index, funds) }));
       }
     }
     const packed = await anywhere([...names.values()]);

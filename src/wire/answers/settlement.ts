@@ -1,3 +1,4 @@
+import type { Funds } from '../../exchange/chain';
 import { type SettlementState, settlementOf } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { SignedOrder } from '../../exchange/order';
@@ -21,11 +22,11 @@ export interface SettlementFacts extends SettlementState {
 }
 
 /** A settlement in the form of `matchOrders` of the exchange contract, and its progress. */
-export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
+export function presentSettlement(facts: SettlementFacts, terms: MarketTerms, funds: Funds) {
   const { settlement, sequence, part } = facts;
   const { settlementStatus: status, ...progress } = settlementOf(facts);
   const makers = settlement?.makerHashes ?? [];
-  const first = part * SETTLEMENT_MAKERS_MAX;
+  const first = part * SETTLEMENT_MAKERS_MAX[funds];
   return {
     id: facts.id,
     marketId: terms.id,

@@ -251,7 +251,7 @@ test('a contract that takes the limit first holds the limit of the taker until t
 test('the end of a match reaches the journal: a failure undoes the positions with a line of its own', async () => {
   const books = await open({ feeRateBps: 100 });
   const { buy, sell, place, chain, waiting, redis, run, keys, settlements } = books;
-  const matches = createMatches({ redis, run, keys, settlements });
+  const matches = createMatches({ redis, run, keys, settlements, funds: 'chain' });
   const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
   const positionOf = async (wallet: string) => {
     await journal.catchUp();
