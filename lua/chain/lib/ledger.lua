@@ -28,9 +28,8 @@ local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I7I7I7I7I7I7I4BI6', '>I7I7I7I7I7I7I7I7I6'
 ledger.MICRO_PER_LOT, ledger.FEE = 10000, 'fee'
--- The contract mints and merges sets, and wallets do so without it: the exchange does not count them.
+-- Sets that the contract mints and merges are not counted; a settlement has one maker (src/exchange/settlement.ts).
 ledger.SETS_PER_LOT = 0
--- The makers in one settlement record: a wallet at fault fails its own fill alone (src/exchange/settlement.ts).
 ledger.SETTLEMENT_MAKERS_MAX = 1
 -- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
