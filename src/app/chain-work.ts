@@ -10,6 +10,7 @@ import { createObservation } from '../jobs/chain/observation';
 import { startObserver } from '../jobs/chain/observe';
 import { createOpenOnChain } from '../jobs/chain/open';
 import { startOperator } from '../jobs/chain/operate';
+import { createServeOracle, type OracleTask } from '../jobs/chain/oracle';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
 import { haltingOnUnknown } from '../jobs/chain/unknown';
 import type { Logger } from '../log';
@@ -97,25 +98,26 @@ function unlessUnknown(error: unknown): void {
 export function workOnChain(config: Config, chain: ChainConfig, store: Store, log: Logger) {
   const { books, chainRequests: requests, reads, ownMarkets: markets, marketList, scale } = store;
   if (books === null) throw NO_BOOKS;
-  const { node, conditions, finalBlock } = books;
-  const oracle = oracleOf(config, chain, node);
+  const { rpc, conditions, finalBlock } = books;
+  const oracle = oracleOf(config, chain, rpc);
   const parts = {
     ...{ requests, conditions, finalBlock, markets, oracle },
     view: reads.view,
-    marketIds: async () => (await marketList()).map(({ terms }) => terms.id),
+    allMarkets: marketList,
   };
   const observer = observe(books, store, log);
   const operator = operate(config, chain, store, log);
   const amount = BigInt(config.paperGrantMicro) * scale.microAmount;
   const hasFaucet = config.network === 'testnet' && oracle !== null;
+  const tasks: readonly OracleTask[] = [
+    ['opening markets', createOpenOnChain(parts)],
+    ['reporting results', createReportResults(parts)],
+    ...(hasFaucet ? [['the faucet', createFaucet({ requests, conditions, oracle, amount })] as const] : []),
+  ];
   return {
-    chores: [
-      createOpenOnChain(parts),
-      createReportResults(parts),
-      createFollowResults(parts),
-      ...(hasFaucet ? [createFaucet({ requests, conditions, oracle, amount })] : []),
-    ],
+    chores: [createServeOracle(tasks), createFollowResults(parts)],
     async stop() {
+      oracle?.stop();
       await Promise.all([observer.stop(), operator.stop()]);
     },
   };

@@ -1,7 +1,7 @@
 import { checksumAddress } from '../auth/address';
 import { createBlocks } from '../chain/blocks';
 import { approvalCalls, type Contracts, createConditions } from '../chain/conditions';
-import { createKeySender, type Node } from '../chain/key-sender';
+import { createKeySender } from '../chain/key-sender';
 import { createRpc, type Rpc } from '../chain/rpc';
 import { createWalletReader } from '../chain/wallet-reader';
 import type { ChainConfig } from '../config/chain';
@@ -15,8 +15,10 @@ export const contractsOf = (config: Config): Contracts => ({
 
 const asIs = (answer: unknown): unknown => answer;
 
-/** The nodes of the chain as one. */
-export const nodeOf = (rpc: Rpc): Node => ({ call: (method, params) => rpc.ask(method, params, asIs) });
+/** The nodes of the chain as one, of which one answers. */
+export const nodeOf = (rpc: Rpc) => ({
+  call: (method: string, params: readonly unknown[]): Promise<unknown> => rpc.ask(method, params, asIs),
+});
 
 /** The parts of a process that talk to the chain; they hold no key. */
 export function openChain(config: Config, chain: ChainConfig) {
@@ -33,7 +35,7 @@ export function openChain(config: Config, chain: ChainConfig) {
   });
   return {
     ...{ rpc, node, blocks, wallets, contracts },
-    conditions: createConditions(node, contracts),
+    conditions: createConditions(rpc, contracts),
     async finalBlock(): Promise<string> {
       return `0x${(await blocks.final()).number.toString(16)}`;
     },
@@ -41,10 +43,10 @@ export function openChain(config: Config, chain: ChainConfig) {
 }
 
 /** The sender of what the exchange does on the chain besides settlements; null without the oracle's key. */
-export const oracleOf = ({ chainId }: Config, chain: ChainConfig, node: Node) =>
+export const oracleOf = ({ chainId }: Config, chain: ChainConfig, rpc: Rpc) =>
   chain.oracleKey === null
     ? null
-    : createKeySender({ node, chainId, key: chain.oracleKey, gasPriceMaxWei: chain.gasPriceMaxWei });
+    : createKeySender({ rpc, chainId, key: chain.oracleKey, gasPriceMaxWei: chain.gasPriceMaxWei });
 
 /** The part of GET /config about the chain. */
 export const chainFacts = (config: Config, { publicRpcUrl, confirmations }: ChainConfig) => ({

@@ -1,6 +1,8 @@
 import { Interface } from 'ethers';
 import type { OutcomeIndex } from '../exchange/market';
-import type { Node, Sending } from './key-sender';
+import { readBytes } from './hex';
+import type { Sending } from './key-sender';
+import type { Rpc } from './rpc';
 
 /** The contracts of a chain. A market needs a condition, registered tokens and at the end a result there. */
 export interface Contracts {
@@ -41,9 +43,6 @@ const ERC20 = new Interface([
 ]);
 
 const SLOTS = 2n;
-/** Several times what they use. */
-const PREPARE_GAS = 300_000n;
-const REGISTER_GAS = 1_000_000n;
 const NO_PARENT = `0x${'0'.repeat(64)}`;
 /** Index sets of Yes and No. */
 const PARTITION = [1n, 2n];
@@ -55,7 +54,7 @@ export interface Registration {
   readonly isRegistered: boolean;
 }
 
-/** Reads are as of one block: its number as `0x…`, or a tag. */
+/** Reads are as of one block: its number as `0x…`, or a tag. They count when two nodes say so, because markets open and end by them. */
 export interface Conditions {
   registration(market: ChainMarket, block: string): Promise<Registration>;
   /** Null while there is no result. */
@@ -67,13 +66,13 @@ export interface Conditions {
   mint(wallet: string, units: bigint): Sending;
 }
 
-export function createConditions(node: Node, contracts: Contracts): Conditions {
+export function createConditions(rpc: Pick<Rpc, 'agree'>, contracts: Contracts): Conditions {
   const { exchangeAddress, collateralAddress, conditionalTokensAddress: ctf } = contracts;
 
   async function ask(abi: Interface, to: string, name: string, args: unknown[], block: string) {
     const data = abi.encodeFunctionData(name, args);
-    const answer = await node.call('eth_call', [{ to, data }, block]);
-    return abi.decodeFunctionResult(name, String(answer))[0];
+    const answer = await rpc.agree('eth_call', [{ to, data }, block], (one) => readBytes(one, name));
+    return abi.decodeFunctionResult(name, answer)[0];
   }
 
   return {
@@ -94,12 +93,10 @@ export function createConditions(node: Node, contracts: Contracts): Conditions {
     prepare: ({ oracle, questionId }) => ({
       to: ctf,
       data: CTF.encodeFunctionData('prepareCondition', [oracle, questionId, SLOTS]),
-      gasLimit: PREPARE_GAS,
     }),
     register: ({ conditionId, tokenIds }) => ({
       to: exchangeAddress,
       data: EXCHANGE.encodeFunctionData('registerToken', [...tokenIds, conditionId]),
-      gasLimit: REGISTER_GAS,
     }),
     report: ({ questionId }, payouts) => ({ to: ctf, data: reportData(questionId, payouts) }),
     mint: (wallet, units) => ({

@@ -1,16 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Transaction, Wallet } from 'ethers';
-
-/** One node, or several behind one call. Rejects with the node's message when it refuses. */
-export interface Node {
-  call(method: string, params: readonly unknown[]): Promise<unknown>;
-}
+import { quantity, readAddress, readBigInt, readNumber, readObject } from './hex';
+import type { Rpc } from './rpc';
+import { broadcast, raised, readFee, readGasMoney, readNonce } from './transaction';
+import type { Fee } from './unsigned';
 
 /** A transaction of this exchange's own, apart from settlements. A new contract has no `to`. */
 export interface Sending {
   readonly to: string | null;
   readonly data: string;
   readonly valueWei?: bigint;
-  /** For a transaction whose gas cannot be estimated before those in front of it ran. */
+  /** Of a transaction that `ready` has looked at. */
   readonly gasLimit?: bigint;
 }
 
@@ -24,81 +24,200 @@ export interface Receipt {
 export interface KeySender {
   /** With a checksum. */
   readonly address: string;
-  /** Resolves when all are in blocks, in this order; rejects with the first that the chain refused. */
+  /** The money of the key, for gas and for payments. */
+  money(): Promise<bigint>;
+  /** The transaction with the gas that it needs. Rejects, without cost, when the chain would refuse it or it needs more. */
+  ready(one: Sending, gasMax?: bigint): Promise<Sending>;
+  /**
+   * Resolves when all are in blocks, in this order; rejects with the first that the chain refused. Nothing is sent when the
+   * chain would refuse one of them now.
+   */
   send(transactions: readonly Sending[]): Promise<readonly Receipt[]>;
+  /** Ends every wait for a block. */
+  stop(): void;
 }
 
-const RECEIPT_POLL_MS = 150;
-const RECEIPT_MS_MAX = 60_000;
-const GAS_MARGIN_PERCENT = 130n;
-
-export function createKeySender(options: {
-  readonly node: Node;
+interface Options {
+  readonly rpc: Pick<Rpc, 'ask' | 'askAll'>;
   readonly chainId: number;
   readonly key: string;
   readonly gasPriceMaxWei: bigint;
-}): KeySender {
-  const { node, chainId, key, gasPriceMaxWei } = options;
+}
+
+interface Sent {
+  readonly nonce: number;
+  readonly one: Sending;
+  fee: Fee;
+  /** Each attempt under the nonce may be the one that runs; the last is sent again. */
+  readonly attempts: { readonly hash: string; readonly bytes: string }[];
+  /** The head when a node had it last; null before. */
+  sentAt: number | null;
+  receipt: (Receipt & { readonly isRefused: boolean }) | null;
+}
+
+const POLL_MS = 150;
+const MINED_MS_MAX = 60_000;
+const GAS_MARGIN_PERCENT = 130n;
+const RAISE_AFTER_BLOCKS = 3;
+/** From the lowest price of BSC up to some 10 gwei. */
+const RAISES_MAX = 50;
+
+/**
+ * It remembers nothing between two calls: the first nonce is the next one on the chain, so a transaction that
+ * an earlier call or process has left in the pools is replaced. Each caller derives its transactions from the state of the
+ * chain, so a lost one comes again.
+ */
+export function createKeySender({ rpc, chainId, key, gasPriceMaxWei }: Options): KeySender {
   const wallet = new Wallet(key);
   const { address } = wallet;
+  const stopping = new AbortController();
+  /** A node that lags behind may not know that a nonce is used. */
+  let nextNonce = 0;
 
-  async function sendOne({ to, data, valueWei = 0n, gasLimit }: Sending, nonce: number): Promise<string> {
+  async function ready(one: Sending, gasMax?: bigint): Promise<Sending> {
+    if (one.gasLimit !== undefined) return one;
+    const { to, data, valueWei = 0n } = one;
     const asked = {
-      ...{ from: address, data, value: `0x${valueWei.toString(16)}` },
+      ...{ from: address, data, value: quantity(valueWei) },
       ...(to === null ? {} : { to }),
+      ...(gasMax === undefined ? {} : { gas: quantity(gasMax) }),
     };
-    const gas = gasLimit ?? margin(amount(await node.call('eth_estimateGas', [asked])));
-    const price = amount(await node.call('eth_gasPrice', []));
-    const transaction = Transaction.from({
-      ...{ type: 0, chainId, nonce, to, data, value: valueWei },
-      gasLimit: gas,
-      gasPrice: price < gasPriceMaxWei ? price : gasPriceMaxWei,
-    });
-    const hash = await node.call('eth_sendRawTransaction', [await wallet.signTransaction(transaction)]);
-    return String(hash);
+    const gas = await rpc.ask('eth_estimateGas', [asked], (answer) => readBigInt(answer, 'gas'));
+    if (gasMax !== undefined && gas > gasMax) throw new Error(`it needs ${gas} gas, more than ${gasMax}`);
+    const withMargin = (gas * GAS_MARGIN_PERCENT) / 100n;
+    return { ...one, gasLimit: gasMax !== undefined && withMargin > gasMax ? gasMax : withMargin };
+  }
+
+  async function sign(sent: Sent): Promise<void> {
+    const { nonce, fee, one } = sent;
+    const { to, data, gasLimit = null, valueWei = 0n } = one;
+    const price =
+      fee.tipWei === null
+        ? { type: 0, gasPrice: fee.maxWei }
+        : { type: 2, maxFeePerGas: fee.maxWei, maxPriorityFeePerGas: fee.tipWei };
+    const plain = Transaction.from({ chainId, nonce, to, data, gasLimit, value: valueWei, ...price });
+    const bytes = await wallet.signTransaction(plain);
+    sent.attempts.push({ hash: Transaction.from(bytes).hash ?? '', bytes });
+  }
+
+  const readHead = (): Promise<number> =>
+    rpc.ask('eth_blockNumber', [], (answer) => readNumber(answer, 'block number'));
+
+  /** The same nonce for a price at which nodes replace a transaction; false when that is above the limit. */
+  async function raise(sent: Sent): Promise<boolean> {
+    const fee = raised(sent.fee, await readFee(rpc, gasPriceMaxWei), gasPriceMaxWei);
+    if (fee === null) return false;
+    sent.fee = fee;
+    await sign(sent);
+    return true;
+  }
+
+  /** Sends the last attempt. A transaction of an earlier call under this nonce may have offered more. */
+  async function transmit(sent: Sent): Promise<void> {
+    for (let tries = 0; tries < RAISES_MAX; tries++) {
+      const { answers, problems } = await broadcast(rpc, sent.attempts.at(-1)?.bytes ?? '');
+      const isThere = answers.some((one) => one === 'TAKEN' || one === 'KNOWN');
+      const isUsed = !isThere && answers.includes('NONCE_USED');
+      if (isUsed && sent.sentAt === null) throw new Error(`another process uses the key of ${address}`);
+      if (isThere || isUsed) {
+        sent.sentAt = await readHead();
+        return;
+      }
+      if (!answers.includes('UNDERPRICED')) {
+        throw new Error(problems[0] ?? `${address} has too little money for gas: send it some`);
+      }
+      if (!(await raise(sent))) throw new Error('the price of gas is above GAS_PRICE_MAX');
+    }
+  }
+
+  async function look(sent: Sent): Promise<void> {
+    for (const { hash } of sent.attempts) {
+      sent.receipt ??= await rpc.ask('eth_getTransactionReceipt', [hash], readReceipt);
+    }
+    if (sent.receipt) nextNonce = Math.max(nextNonce, sent.nonce + 1);
+  }
+
+  /** Only the first that waits holds up the others, which may have been dropped. */
+  async function urge(waiting: readonly Sent[]): Promise<void> {
+    if (waiting.length === 0) return;
+    const head = await readHead();
+    for (const [i, sent] of waiting.entries()) {
+      if (head - (sent.sentAt ?? head) < RAISE_AFTER_BLOCKS) continue;
+      if (i === 0) await raise(sent);
+      await transmit(sent);
+    }
+  }
+
+  async function untilMined(all: readonly Sent[]): Promise<void> {
+    const until = performance.now() + MINED_MS_MAX;
+    const isWaiting = ({ receipt }: Sent): boolean => receipt === null;
+    let problem = '';
+    while (performance.now() < until) {
+      try {
+        for (const sent of all.filter(isWaiting)) await look(sent);
+        await urge(all.filter(isWaiting));
+      } catch (error) {
+        problem = `: ${error instanceof Error ? error.message : String(error)}`;
+      }
+      if (!all.some(isWaiting)) return;
+      await sleep(POLL_MS, undefined, { signal: stopping.signal });
+    }
+    const hash = all.find(isWaiting)?.attempts.at(-1)?.hash;
+    throw new Error(`the transaction ${hash} is in no block after ${MINED_MS_MAX / 1_000} s${problem}`);
+  }
+
+  /** All are signed and sent, but for those behind one that the nodes did not take. */
+  async function sendEach(transactions: readonly Sending[], all: Sent[]): Promise<void> {
+    const fee = await readFee(rpc, gasPriceMaxWei);
+    const first = Math.max(nextNonce, await readNonce(rpc, address, 'latest'));
+    for (const [i, one] of transactions.entries()) {
+      const sent: Sent = { nonce: first + i, one, fee, attempts: [], sentAt: null, receipt: null };
+      await sign(sent);
+      await transmit(sent);
+      all.push(sent);
+    }
   }
 
   async function sendAll(transactions: readonly Sending[]): Promise<readonly Receipt[]> {
-    if (transactions.length === 0) return [];
-    const first = Number(amount(await node.call('eth_getTransactionCount', [address, 'pending'])));
-    const hashes: string[] = [];
-    for (const [i, one] of transactions.entries()) hashes.push(await sendOne(one, first + i));
-    const receipts: Receipt[] = [];
-    for (const hash of hashes) receipts.push(await receiptOf(node, hash));
-    return receipts;
+    const prepared: Sending[] = [];
+    for (const one of transactions) prepared.push(await ready(one));
+    if (prepared.length === 0) return [];
+    const all: Sent[] = [];
+    const problem = await sendEach(prepared, all).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    await untilMined(all);
+    if (problem) throw problem.error;
+    return all.map(({ receipt }) => {
+      if (receipt === null || receipt.isRefused)
+        throw new Error(`the chain refused the transaction ${receipt?.hash}`);
+      return receipt;
+    });
   }
 
   let last: Promise<unknown> = Promise.resolve();
   return {
     address,
+    ready,
+    money: () => readGasMoney(rpc, address),
     send(transactions) {
       // Two calls at once would use the same nonces.
       const sent = last.then(() => sendAll(transactions));
       last = sent.catch(() => undefined);
       return sent;
     },
+    stop: () => stopping.abort(),
   };
 }
 
-const margin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
-
-async function receiptOf(node: Node, hash: string): Promise<Receipt> {
-  const until = performance.now() + RECEIPT_MS_MAX;
-  while (performance.now() < until) {
-    const found = await node.call('eth_getTransactionReceipt', [hash]);
-    if (typeof found === 'object' && found !== null) {
-      const { status, blockNumber, contractAddress } = found as Record<string, unknown>;
-      if (amount(status) !== 1n) throw new Error(`the chain refused the transaction ${hash}`);
-      const created = typeof contractAddress === 'string' ? contractAddress : null;
-      return { hash, blockNumber: Number(amount(blockNumber)), contractAddress: created };
-    }
-    await new Promise((resolve) => setTimeout(resolve, RECEIPT_POLL_MS));
-  }
-  throw new Error(`the transaction ${hash} is in no block after ${RECEIPT_MS_MAX / 1000} s`);
-}
-
-function amount(answer: unknown): bigint {
-  if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer))
-    throw new Error(`the node answered ${JSON.stringify(answer)} instead of a number`);
-  return BigInt(answer);
+function readReceipt(answer: unknown): Sent['receipt'] {
+  if (answer === null) return null;
+  const { transactionHash, status, blockNumber, contractAddress } = readObject(answer, 'receipt');
+  return {
+    hash: String(transactionHash),
+    blockNumber: readNumber(blockNumber, 'block number'),
+    contractAddress: typeof contractAddress === 'string' ? readAddress(contractAddress, 'address') : null,
+    isRefused: readBigInt(status, 'status') !== 1n,
+  };
 }

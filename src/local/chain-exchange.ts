@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deployContracts } from '../chain/deploy';
-import { createKeySender, type Node } from '../chain/key-sender';
+import { createKeySender } from '../chain/key-sender';
+import { createRpc } from '../chain/rpc';
 import { type RunningChain, startChain } from './chain';
 
 export interface LocalChainOptions {
@@ -14,7 +15,8 @@ export interface LocalChainOptions {
 const GAS_MONEY = `0x${(10n ** 24n).toString(16)}`;
 const LANES = 2;
 const GAS_PRICE_MAX_WEI = 10n ** 10n;
-const REQUEST_MS_MAX = 10_000;
+/** A machine that starts everything at once is slow. */
+const PATIENCE = 10;
 
 const newKey = (): string => `0x${randomBytes(32).toString('hex')}`;
 
@@ -22,14 +24,14 @@ const newKey = (): string => `0x${randomBytes(32).toString('hex')}`;
 export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChainOptions) {
   const chain = await startChain({ chainId });
   onStart(chain);
-  const node = nodeAt(chain.url);
-  const senderOf = (key: string) =>
-    createKeySender({ node, chainId, key, gasPriceMaxWei: GAS_PRICE_MAX_WEI });
+  const rpc = createRpc([chain.url], PATIENCE);
+  const senderOf = (key: string) => createKeySender({ rpc, chainId, key, gasPriceMaxWei: GAS_PRICE_MAX_WEI });
   const keys = Array.from({ length: LANES }, newKey);
   const oracleKey = newKey();
   const oracle = senderOf(oracleKey);
   const lanes = keys.map((key) => senderOf(key).address);
-  for (const address of [oracle.address, ...lanes]) await node.call('anvil_setBalance', [address, GAS_MONEY]);
+  for (const address of [oracle.address, ...lanes])
+    await rpc.ask('anvil_setBalance', [address, GAS_MONEY], () => undefined);
   const deployment = await deployContracts({ sender: oracle, operators: lanes, domainName: eip712Name });
   return {
     CHAIN_RPC_URL: chain.url,
@@ -43,17 +45,3 @@ export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChai
     ORACLE_ADDRESS: oracle.address,
   };
 }
-
-const nodeAt = (url: string): Node => ({
-  async call(method, params) {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(REQUEST_MS_MAX),
-    });
-    const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };
-    if (error) throw new Error(`the local chain refused ${method}: ${error.message}`);
-    return result;
-  },
-});

@@ -1,7 +1,8 @@
 import type { Conditions } from '../../chain/conditions';
-import type { KeySender } from '../../chain/key-sender';
+import { RpcUnavailable } from '../../chain/endpoint';
+import type { KeySender, Sending } from '../../chain/key-sender';
 import type { ChainRequests } from '../../store/chain/requests';
-import type { Chore } from '../schedule';
+import { forEach } from '../each';
 
 interface FaucetParts {
   readonly requests: ChainRequests;
@@ -11,27 +12,48 @@ interface FaucetParts {
   readonly amount: bigint;
 }
 
-const SERVE_EVERY_MS = 500;
 /** The most wallets of a round; the next one continues. */
 const WALLETS_MAX = 20;
 /** Enough for the approvals and some splits of a test network. */
 const GAS_MONEY_WEI = 10n ** 16n;
+/** A wallet with code may run some of it when it gets gas money. */
+const GAS_MONEY_GAS_MAX = 60_000n;
+/** The money that the key keeps for opening markets and for their results. */
+const RESERVE_WEI = 10n ** 17n;
 
-/** Mints test collateral, and sends gas, for the wallets that asked. A crash may serve a wallet twice, which does no harm. */
-export function createFaucet({ requests, conditions, oracle, amount }: FaucetParts): Chore {
-  return {
-    name: 'serve-faucet',
-    everyMs: SERVE_EVERY_MS,
-    async run() {
-      const wallets = (await requests.thirsty()).slice(0, WALLETS_MAX);
-      if (wallets.length === 0) return;
-      await oracle.send(
-        wallets.flatMap((wallet) => [
-          conditions.mint(wallet, amount),
-          { to: wallet, data: '0x', valueWei: GAS_MONEY_WEI },
-        ]),
-      );
-      for (const wallet of wallets) await requests.served(wallet);
-    },
+/**
+ * Mints test collateral, and sends gas, for the wallets that asked. A wallet has had its turn before anything is sent, so it
+ * is never paid twice; one that refuses, or whose transaction is lost, may ask again in an hour.
+ */
+export function createFaucet({ requests, conditions, oracle, amount }: FaucetParts) {
+  /** Throws when the chain would refuse one of the two. A wallet loses its turn only when it refuses the gas money itself. */
+  async function pay(wallet: string, payments: Sending[]): Promise<void> {
+    const collateral = await oracle.ready(conditions.mint(wallet, amount));
+    const money = { to: wallet, data: '0x', valueWei: GAS_MONEY_WEI };
+    const gas = await oracle.ready(money, GAS_MONEY_GAS_MAX).catch((error: Error) => error);
+    if (gas instanceof RpcUnavailable) throw gas;
+    await requests.served(wallet);
+    if (gas instanceof Error) throw gas;
+    payments.push(collateral, gas);
+  }
+
+  async function affordable(): Promise<number> {
+    const spare = (await oracle.money()) - RESERVE_WEI;
+    if (spare >= GAS_MONEY_WEI) return Number(spare / GAS_MONEY_WEI);
+    throw new Error(`the faucet pays nothing until ${oracle.address} has more gas money: send it some`);
+  }
+
+  return async (): Promise<void> => {
+    await requests.faucetServes();
+    const thirsty = await requests.thirsty();
+    if (thirsty.length === 0) return;
+    const wallets = thirsty.slice(0, Math.min(WALLETS_MAX, await affordable()));
+    const payments: Sending[] = [];
+    const paying = forEach(
+      wallets,
+      (wallet) => wallet,
+      (wallet) => pay(wallet, payments),
+    );
+    await paying.finally(() => oracle.send(payments));
   };
 }

@@ -1,12 +1,11 @@
 import type { ChainMarket, Conditions } from '../../chain/conditions';
-import type { KeySender } from '../../chain/key-sender';
+import type { KeySender, Sending } from '../../chain/key-sender';
 import type { MarketView } from '../../exchange/facts';
 import type { ChainRequests } from '../../store/chain/requests';
 import type { Markets } from '../../store/markets/markets';
-import { forEachMarket } from '../each';
-import type { Chore } from '../schedule';
+import { forEach, forEachMarket } from '../each';
 
-/** The parts that the chores of markets on a chain share. */
+/** The parts that the work on markets of a chain shares. */
 export interface OnChainParts {
   readonly requests: ChainRequests;
   readonly conditions: Conditions;
@@ -19,7 +18,6 @@ export interface OnChainParts {
   readonly oracle: KeySender | null;
 }
 
-const OPEN_EVERY_MS = 500;
 /** The most markets that one round opens; the next one continues. */
 const MARKETS_MAX = 50;
 
@@ -27,7 +25,7 @@ const MARKETS_MAX = 50;
  * Opens markets whose tokens are registered in a final block: before that, a match could not be settled. With a key it prepares
  * the condition and registers the tokens itself; without one it waits until the owner of a key has.
  */
-export function createOpenOnChain(parts: OnChainParts): Chore {
+export function createOpenOnChain(parts: OnChainParts) {
   const { requests, conditions, finalBlock, view, markets, oracle } = parts;
 
   async function open(id: string, block: string): Promise<ChainMarket | null> {
@@ -40,30 +38,40 @@ export function createOpenOnChain(parts: OnChainParts): Chore {
     return null;
   }
 
-  return {
-    name: 'open-on-chain',
-    everyMs: OPEN_EVERY_MS,
-    async run() {
-      const waiting = (await requests.opening()).slice(0, MARKETS_MAX);
-      if (waiting.length === 0) return;
-      const block = await finalBlock();
-      const unknown: ChainMarket[] = [];
-      await forEachMarket(waiting, async (id) => {
-        const terms = await open(id, block);
-        if (terms) unknown.push(terms);
-      });
-      await oracle?.send(await missing(conditions, unknown));
-    },
+  return async (): Promise<void> => {
+    const waiting = (await requests.opening()).slice(0, MARKETS_MAX);
+    if (waiting.length === 0) return;
+    const block = await finalBlock();
+    const unknown: ChainMarket[] = [];
+    await forEachMarket(waiting, async (id) => {
+      const terms = await open(id, block);
+      if (terms) unknown.push(terms);
+    });
+    if (oracle) await sendEach(oracle, unknown, (market) => missing(conditions, market));
   };
 }
 
-/** The transactions that these markets lack, first those on which others depend. */
-async function missing(conditions: Conditions, markets: readonly ChainMarket[]) {
-  const states = await Promise.all(
-    markets.map(async (market) => ({ market, ...(await conditions.registration(market, 'latest')) })),
+/** The transaction that a market lacks next; null when it only waits for the final block. */
+async function missing(conditions: Conditions, market: ChainMarket): Promise<Sending | null> {
+  const { isPrepared, isRegistered } = await conditions.registration(market, 'latest');
+  if (!isPrepared) return conditions.prepare(market);
+  return isRegistered ? null : conditions.register(market);
+}
+
+/** Sends what is due for each market. One whose transaction the chain would refuse costs nothing and holds up no other. */
+export async function sendEach<Market extends { readonly conditionId: string }>(
+  oracle: KeySender,
+  markets: readonly Market[],
+  due: (market: Market) => Promise<Sending | null>,
+): Promise<void> {
+  const sendings: Sending[] = [];
+  const preparing = forEach(
+    markets,
+    ({ conditionId }) => `condition ${conditionId}`,
+    async (market) => {
+      const one = await due(market);
+      if (one) sendings.push(await oracle.ready(one));
+    },
   );
-  return [
-    ...states.filter(({ isPrepared }) => !isPrepared).map(({ market }) => conditions.prepare(market)),
-    ...states.filter(({ isRegistered }) => !isRegistered).map(({ market }) => conditions.register(market)),
-  ];
+  await preparing.finally(() => oracle.send(sendings));
 }

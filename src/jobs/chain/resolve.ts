@@ -1,16 +1,15 @@
 import { type Payouts, payoutsOf } from '../../chain/conditions';
+import type { MarketView } from '../../exchange/facts';
 import type { OutcomeIndex } from '../../exchange/market';
-import type { WantedResult } from '../../store/chain/requests';
 import { forEachMarket } from '../each';
 import type { Chore } from '../schedule';
-import type { OnChainParts } from './open';
+import { type OnChainParts, sendEach } from './open';
 
 interface ResolveParts extends OnChainParts {
   /** Every market that the exchange knows. */
-  readonly marketIds: () => Promise<readonly string[]>;
+  readonly allMarkets: () => Promise<readonly MarketView[]>;
 }
 
-const RESOLVE_EVERY_MS = 500;
 const FOLLOW_EVERY_MS = 5_000;
 const MARKETS_MAX = 200;
 
@@ -34,6 +33,8 @@ function createFollow({ conditions, view, markets, requests }: ResolveParts) {
     if (payouts === null) return false;
     const outcome = outcomeOf(payouts);
     if (outcome === undefined) {
+      // A trader who knows the result must not meet one who does not, while an operator decides.
+      if (state.status !== 'CLOSED') await markets.close(id);
       throw new Error(`the chain pays ${payouts.join(' to ')}, which is no result of this exchange`);
     }
     await markets.resolve(id, outcome, evidence);
@@ -43,46 +44,47 @@ function createFollow({ conditions, view, markets, requests }: ResolveParts) {
 }
 
 /** Reports the results that operators have set, where the worker has the oracle's key, and takes them over when they are final. */
-export function createReportResults(parts: ResolveParts): Chore {
+export function createReportResults(parts: ResolveParts) {
   const { requests, conditions, finalBlock, view, oracle } = parts;
   const follow = createFollow(parts);
 
-  async function report(id: string, wanted: WantedResult, block: string): Promise<void> {
-    if (await follow(id, block, wanted.evidence)) return;
-    const { terms } = await view(id);
-    if (oracle === null || terms.oracle.toLowerCase() !== oracle.address.toLowerCase()) return;
-    if ((await conditions.payouts(terms, 'latest')) !== null) return;
-    await oracle.send([conditions.report(terms, payoutsOf(wanted.outcome))]);
-  }
-
-  return {
-    name: 'report-results',
-    everyMs: RESOLVE_EVERY_MS,
-    async run() {
-      const wanted = await requests.wantedResults();
-      if (wanted.size === 0) return;
-      const block = await finalBlock();
-      await forEachMarket([...wanted.keys()].slice(0, MARKETS_MAX), async (id) => {
-        const result = wanted.get(id);
-        if (result) await report(id, result, block);
-      });
-    },
+  return async (): Promise<void> => {
+    const wanted = [...(await requests.wantedResults())].slice(0, MARKETS_MAX);
+    if (wanted.length === 0) return;
+    const block = await finalBlock();
+    const results = new Map(wanted);
+    const open: MarketView['terms'][] = [];
+    await forEachMarket(results.keys(), async (id) => {
+      if (await follow(id, block, results.get(id)?.evidence ?? null)) return;
+      const { terms } = await view(id);
+      if (terms.oracle.toLowerCase() === oracle?.address.toLowerCase()) open.push(terms);
+    });
+    if (!oracle) return;
+    await sendEach(oracle, open, async (terms) => {
+      const result = results.get(terms.id);
+      if (!result || (await conditions.payouts(terms, 'latest')) !== null) return null;
+      return conditions.report(terms, payoutsOf(result.outcome));
+    });
   };
 }
 
-/** Takes over the results that others have reported. Each round asks about some of the markets, in turn. */
+const isLive = ({ state: { status } }: MarketView): boolean =>
+  status !== 'DRAFT' && status !== 'RESOLVED' && status !== 'VOIDED';
+
+/** Takes over the results that others have reported. Each round asks about some of the live markets, in turn. */
 export function createFollowResults(parts: ResolveParts): Chore {
-  const { finalBlock, marketIds } = parts;
+  const { finalBlock, allMarkets } = parts;
   const follow = createFollow(parts);
   let next = 0;
   return {
     name: 'follow-results',
     everyMs: FOLLOW_EVERY_MS,
     async run() {
-      const all = await marketIds();
-      if (next >= all.length) next = 0;
-      const some = all.slice(next, next + MARKETS_MAX);
+      const live = (await allMarkets()).filter(isLive);
+      if (next >= live.length) next = 0;
+      const some = live.slice(next, next + MARKETS_MAX).map(({ terms }) => terms.id);
       next += MARKETS_MAX;
+      if (some.length === 0) return;
       const block = await finalBlock();
       await forEachMarket(some, async (id) => {
         await follow(id, block, null);

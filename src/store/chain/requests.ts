@@ -17,11 +17,13 @@ export interface ChainRequests {
   wantResult(id: MarketId, result: WantedResult): Promise<void>;
   wantedResults(): Promise<ReadonlyMap<MarketId, WantedResult>>;
   reported(id: MarketId): Promise<void>;
-  /** Throws RATE_LIMITED with `retryAfterMs`. */
+  /** Throws RATE_LIMITED with `retryAfterMs`, and NOT_FOUND while no worker serves the faucet. */
   askFaucet(wallet: string): Promise<void>;
   /** Wallets that asked and were not served yet. It also forgets those whose hour is over. */
   thirsty(): Promise<readonly string[]>;
   served(wallet: string): Promise<void>;
+  /** A worker with the oracle's key is there. */
+  faucetServes(): Promise<void>;
 }
 
 const FAUCET_INTERVAL_MS = 3_600_000;
@@ -29,6 +31,11 @@ const FAUCET_INTERVAL_MS = 3_600_000;
 const FAUCET_WALLETS_MAX = 5_000;
 const ASKED = 'asked';
 const SERVED = 'served';
+/** A field of the wallets' hash: when a worker served last. */
+const SERVES = 'serves';
+/** A worker notes itself this often; one that waits for the chain may be late. */
+const SERVES_EVERY_MS = 10_000;
+const SERVES_MS_MAX = 300_000;
 
 export function createChainRequests(options: {
   readonly redis: RedisClient;
@@ -38,9 +45,14 @@ export function createChainRequests(options: {
 }): ChainRequests {
   const { redis, keys, now } = options;
 
+  let servesNotedMs = Number.NEGATIVE_INFINITY;
+
   async function askFaucet(wallet: string): Promise<void> {
     const at = Math.trunc(now());
-    const isFull = (await redis.hlen(keys.faucet)) >= FAUCET_WALLETS_MAX;
+    const servedAt = Number(await redis.hget(keys.faucet, SERVES));
+    if (at - servedAt > SERVES_MS_MAX)
+      throw new Refusal('NOT_FOUND', 'there is no faucet here now: no worker with ORACLE_KEY runs');
+    const isFull = (await redis.hlen(keys.faucet)) > FAUCET_WALLETS_MAX;
     if (!isFull && (await redis.hsetnx(keys.faucet, wallet, `${ASKED} ${at}`)) === 1) return;
     const before = Number((await redis.hget(keys.faucet, wallet))?.split(' ')[1] ?? at);
     throw new Refusal('RATE_LIMITED', 'the faucet pays a wallet once an hour; retry later', {
@@ -52,9 +64,11 @@ export function createChainRequests(options: {
   async function thirsty(): Promise<readonly string[]> {
     const all = Object.entries(await redis.hgetall(keys.faucet));
     const since = now() - FAUCET_INTERVAL_MS;
-    const over = all.filter(([, text]) => text.startsWith(SERVED) && Number(text.split(' ')[1]) < since);
+    const wallets = all.filter(([wallet]) => wallet !== SERVES);
+    const isOver = ([, text]: readonly [string, string]): boolean => Number(text.split(' ')[1]) < since;
+    const over = wallets.filter(isOver);
     if (over.length > 0) await redis.hdel(keys.faucet, ...over.map(([wallet]) => wallet));
-    return all.filter(([, text]) => text.startsWith(ASKED)).map(([wallet]) => wallet);
+    return wallets.filter((one) => one[1].startsWith(ASKED) && !isOver(one)).map(([wallet]) => wallet);
   }
 
   return {
@@ -79,6 +93,12 @@ export function createChainRequests(options: {
     thirsty,
     async served(wallet) {
       await redis.hset(keys.faucet, wallet, `${SERVED} ${Math.trunc(now())}`);
+    },
+    async faucetServes() {
+      const at = Math.trunc(now());
+      if (at - servesNotedMs < SERVES_EVERY_MS) return;
+      await redis.hset(keys.faucet, SERVES, at);
+      servesNotedMs = at;
     },
   };
 }

@@ -119,7 +119,7 @@ export interface ShardKeys {
   readonly opening: TextKey<'opening'>;
   /** hash: market id -> the result that the oracle is to report to the chain. */
   readonly results: TextKey<'results'>;
-  /** hash: wallet -> when it asked the faucet of a test network, and whether it was served. */
+  /** hash: wallet -> when it asked the faucet of a test network, and whether it was served; `serves` -> when a worker served last. */
   readonly faucet: TextKey<'faucet'>;
   /** hash: the chain that has the funds, absent with paper funds (lua/chain/note_funds.lua). */
   readonly funds: TextKey<'funds'>;

@@ -48,7 +48,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Claim more test funds',
     description:
-      'Credits `PAPER_GRANT`, at most once an hour, regardless of the rate limits. With funds on a chain of a test network, the worker mints as much collateral and sends gas; both arrive some seconds after the answer.',
+      'Credits `PAPER_GRANT`, at most once an hour, regardless of the rate limits. With funds on a chain of a test network, the worker mints as much collateral and sends gas; both arrive some seconds after the answer; `NOT_FOUND` where no worker pays.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },
