@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { hasPython, PACKAGE, PYTHON } from '../client/python-maker';
 import {
   type Call,
   type ChainExchange,
@@ -91,6 +94,32 @@ test('splits are transactions of the wallet itself', async () => {
     return tokens.length === 2 && tokens.every(({ total }: { total: string }) => total === '200');
   });
 });
+
+(hasPython ? test : test.skip)(
+  'the Python client sends the transactions that a refusal asks for',
+  async () => {
+    const { chain, chainId } = (await exchange.client.get('/config')).body;
+    const program = [
+      'import sys',
+      'from ctf_exchange import Client, ExchangeError, Wallet, calls_of, send_calls',
+      'url, key, market, node, chain_id = sys.argv[1:]',
+      'client = Client(url, Wallet(key))',
+      'try:',
+      '    client.merge(market, "1")',
+      'except ExchangeError as error:',
+      '    print(len(send_calls(node, int(chain_id), client.wallet, calls_of(error))))',
+    ].join('\n');
+    const args = [exchange.client.url, bob.wallet.privateKey, market.id, chain.rpcUrl, String(chainId)];
+    const { stdout } = await promisify(execFile)(PYTHON, ['-c', program, ...args], {
+      env: { ...process.env, PYTHONPATH: PACKAGE },
+    });
+    expect(stdout.trim()).toBe('1');
+    await until('the merge is final', async () => (await balancesOf(bob)).collateral.total === '9801');
+    const refused = await bob.post(`/markets/${market.id}/split`, { size: '1' });
+    await bob.send(refused.body.calls);
+    await until('the split is final', async () => (await balancesOf(bob)).collateral.total === '9800');
+  },
+);
 
 test('a match goes to the chain, and what it brings can be spent when it is final', async () => {
   const sale = await submit(bob, { side: 'SELL', outcome: 0, pips: 5_500, lots: 10_000 });

@@ -5,6 +5,7 @@ from .errors import ExchangeError
 from .live import Live
 from .orders import NewOrder, build_order
 from .sessions import Session, siwe_text
+from .transactions import calls_of, send_calls
 from .wallet import Wallet, order_digest
 
 __all__ = [
@@ -16,7 +17,9 @@ __all__ = [
     "Session",
     "Wallet",
     "build_order",
+    "calls_of",
     "checksum_of",
     "order_digest",
+    "send_calls",
     "siwe_text",
 ]

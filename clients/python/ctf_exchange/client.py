@@ -160,15 +160,15 @@ class Client:
         return self._again(lambda: self._send("POST", "/orders/cancel", body=body, signed_in=True))
 
     def split(self, market: str, size: str) -> Any:
-        """Collateral into full sets."""
+        """Collateral into full sets. With funds on a chain it raises ON_CHAIN: `send_calls` sends what `calls_of` finds."""
         return self._convert(market, "split", size)
 
     def merge(self, market: str, size: str) -> Any:
-        """Full sets into collateral."""
+        """Full sets into collateral. On a chain as `split`."""
         return self._convert(market, "merge", size)
 
     def faucet(self) -> Any:
-        """Paper funds, at most once an hour."""
+        """Test funds, at most once an hour; with funds on a chain they arrive some seconds later."""
         return self.call("POST", "/me/faucet")
 
     def raise_nonce(self) -> Any:

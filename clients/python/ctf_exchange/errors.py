@@ -4,6 +4,12 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional
 
 
+#: Refusals which state that nothing was done, although their status is 5xx.
+REFUSED = ("CANCEL_ONLY", "HALTED", "BACKLOG")
+REQUEST_TIMEOUT = 408
+SERVER_ERROR = 500
+
+
 class ExchangeError(Exception):
     """`code` is that of docs/errors.md, or NETWORK, NOT_SIGNED_IN or OUTCOME_UNKNOWN."""
 
@@ -31,9 +37,11 @@ class ExchangeError(Exception):
     @property
     def is_worth_another(self) -> bool:
         """Whether the same request may be answered another time: no answer, 5xx, or a limit."""
-        return self.code != "NOT_SIGNED_IN" and (self.status == 0 or bool(self.problem.get("retryable", self.status >= 500)))
+        return self.code != "NOT_SIGNED_IN" and (self.status == 0 or bool(self.problem.get("retryable", self.status >= SERVER_ERROR)))
 
     @property
     def is_outcome_unknown(self) -> bool:
         """Whether what was asked for may have happened."""
-        return self.status == 0 or self.status >= 500
+        if self.status == 0:
+            return self.code != "NOT_SIGNED_IN"
+        return self.status == REQUEST_TIMEOUT or (self.status >= SERVER_ERROR and self.code not in REFUSED)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import secrets
 from hashlib import sha256
-from typing import Any, Mapping, Optional, Union
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from Cryptodome.Hash import keccak
 from ecdsa import SECP256k1
@@ -46,6 +46,23 @@ def order_digest(domain: Mapping[str, Any], order: Mapping[str, Any]) -> bytes:
     return keccak256(b"\x19\x01" + domain_separator(domain) + struct_hash(order))
 
 
+def rlp(value: Union[int, bytes, Sequence[Union[int, bytes]]]) -> bytes:
+    """Numbers, bytes and a list of them as Ethereum writes them."""
+    if isinstance(value, int):
+        return rlp(value.to_bytes((value.bit_length() + 7) // 8, "big"))
+    if isinstance(value, bytes):
+        return value if len(value) == 1 and value[0] < 0x80 else _rlp_head(0x80, len(value)) + value
+    content = b"".join(rlp(part) for part in value)
+    return _rlp_head(0xC0, len(content)) + content
+
+
+def _rlp_head(offset: int, length: int) -> bytes:
+    if length <= 55:
+        return bytes([offset + length])
+    size = length.to_bytes((length.bit_length() + 7) // 8, "big")
+    return bytes([offset + 55 + len(size)]) + size
+
+
 def message_digest(text: str) -> bytes:
     """As `personal_sign` does."""
     message = text.encode()
@@ -80,6 +97,16 @@ class Wallet:
 
     def sign_message(self, text: str) -> str:
         return self.sign_digest(message_digest(text))
+
+    def sign_transaction(
+        self, *, chain_id: int, nonce: int, gas_price: int, gas_limit: int, to: str, data: str, value: int = 0
+    ) -> str:
+        """The bytes of a transaction of type 0, for one chain (EIP-155)."""
+        fields: List[Union[int, bytes]] = [nonce, gas_price, gas_limit]
+        fields += [bytes.fromhex(to[2:]), value, bytes.fromhex(data[2:])]
+        signature = bytes.fromhex(self.sign_digest(keccak256(rlp([*fields, chain_id, 0, 0])))[2:])
+        r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
+        return "0x" + rlp([*fields, signature[64] - 27 + 35 + 2 * chain_id, r, s]).hex()
 
     def sign_order(self, domain: Mapping[str, Any], order: Mapping[str, Any]) -> str:
         return self.sign_digest(order_digest(domain, order))
