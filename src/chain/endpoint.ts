@@ -61,13 +61,12 @@ interface EndpointOptions {
 export function createEndpoint({ url, index, patience, stopping }: EndpointOptions): Endpoint {
   const { href, host, headers } = addressed(url);
   const name = `${host} (${index + 1})`;
-  const turns = createTurns(name);
+  const turns = createTurns();
   const health: EndpointHealth = {
     ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0, latencyMs: null, restsUntil: 0 },
   };
 
-  async function post(body: string, timeoutMs: number): Promise<unknown> {
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs * patience)]);
+  async function post(body: string, signal: AbortSignal): Promise<unknown> {
     const response = await fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
     const text = await boundedText(response);
     try {
@@ -78,10 +77,14 @@ export function createEndpoint({ url, index, patience, stopping }: EndpointOptio
   }
 
   async function send(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    const end = await turns.begin();
+    // One limit for the turn and the answer.
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs * patience)]);
+    const end = await turns.begin(signal).catch((error: unknown) => {
+      throw new RpcUnavailable(`${name} did not take ${method}: ${causeOf(error)}`);
+    });
     const startedAt = performance.now();
     try {
-      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), timeoutMs);
+      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), signal);
       const result = resultOf(answer);
       noteAnswer(health, performance.now() - startedAt);
       return result;
@@ -162,20 +165,35 @@ function causeOf(error: unknown): string {
   return error.message + cause;
 }
 
-/** At most IN_FLIGHT_MAX at once, in the order in which they came. */
-function createTurns(name: string): { begin(): Promise<() => void> } {
-  const waiting: (() => void)[] = [];
+/** At most IN_FLIGHT_MAX at once, in the order in which they came; a request whose time is over leaves the queue. */
+function createTurns(): { begin(signal: AbortSignal): Promise<() => void> } {
+  const waiting = new Set<() => void>();
   let inFlight = 0;
   const end = (): void => {
-    const next = waiting.shift();
+    const [next] = waiting;
     if (next) next();
     else inFlight--;
   };
+  const turnOf = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const take = (): void => {
+        waiting.delete(take);
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(take);
+        reject(signal.reason);
+      };
+      waiting.add(take);
+      signal.addEventListener('abort', leave, { once: true });
+    });
   return {
-    async begin() {
+    async begin(signal) {
+      signal.throwIfAborted();
       if (inFlight < IN_FLIGHT_MAX) inFlight++;
-      else if (waiting.length >= WAITING_MAX) throw new RpcUnavailable(`${name}: too many requests wait`);
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+      else if (waiting.size >= WAITING_MAX) throw new Error('too many requests wait');
+      else await turnOf(signal);
       return end;
     },
   };

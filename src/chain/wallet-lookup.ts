@@ -25,6 +25,8 @@ interface Waiting {
   readonly markets: readonly TokenQuery[];
   readonly resolve: (found: FoundWallet) => void;
   readonly reject: (error: unknown) => void;
+  /** When the caller waits no longer. */
+  readonly until: number;
 }
 
 /** `ledgerBlock` is the final block that the ledger has: it takes no state of a later one from elsewhere. */
@@ -39,9 +41,10 @@ export function createWalletLookup(
   async function readOn(): Promise<void> {
     isReading = true;
     while (waiting.length > 0) {
-      const batch = waiting;
+      const now = performance.now();
+      const batch = waiting.filter(({ until }) => until > now);
       waiting = [];
-      await answer(batch);
+      if (batch.length > 0) await answer(batch);
     }
     isReading = false;
   }
@@ -67,7 +70,8 @@ export function createWalletLookup(
       if (waiting.length >= WAITING_MAX)
         return Promise.reject(new RpcUnavailable('too many wallets wait to be read from the chain'));
       return limited((resolve, reject) => {
-        waiting.push({ address: address.toLowerCase(), markets, resolve, reject });
+        const until = performance.now() + LIMIT_MS;
+        waiting.push({ address: address.toLowerCase(), markets, resolve, reject, until });
         if (!isReading) void readOn();
       });
     },

@@ -1,7 +1,7 @@
 import { createBlocks } from '../../src/chain/blocks';
 import { RpcUnavailable } from '../../src/chain/endpoint';
 import { createWalletLookup, type WalletLookup } from '../../src/chain/wallet-lookup';
-import { createWalletReader } from '../../src/chain/wallet-reader';
+import { createWalletReader, type WalletReader } from '../../src/chain/wallet-reader';
 import type { BlockRef } from '../../src/exchange/chain';
 import { until } from '../support/waiting';
 import { traders } from './deals';
@@ -17,6 +17,8 @@ let market: Market;
 let nodes: Nodes;
 let at: BlockRef | null;
 let lookup: WalletLookup;
+/** The wallets of each reading. */
+let read: string[][];
 
 beforeAll(async () => {
   world = await startWorld({ slotsInAnEpoch: 1 });
@@ -29,7 +31,14 @@ beforeEach(async () => {
   const rpc = nodes.client();
   at = await createBlocks(rpc, { kind: 'tag' }).head();
   const reader = createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf });
-  lookup = createWalletLookup(reader, async () => at);
+  read = [];
+  const noting: WalletReader = {
+    read(block, queries) {
+      read.push(queries.map(({ address }) => address));
+      return reader.read(block, queries);
+    },
+  };
+  lookup = createWalletLookup(noting, async () => at);
   nodes.proxies[0]?.forget();
 });
 afterEach(() => nodes.heal());
@@ -80,6 +89,17 @@ test('a chain that does not answer ends the wait with an error, and later calls 
       () => false,
     ),
   );
+});
+
+test('wallets that no caller waits for any more are not read', async () => {
+  nodes.proxies[0]?.hang();
+  const first = lookup.readWallet(newTrader().address, []);
+  const others = Array.from({ length: 5 }, () => lookup.readWallet(newTrader().address, []));
+  await Promise.allSettled([first, ...others]);
+  nodes.heal();
+  const later = newTrader().address;
+  await lookup.readWallet(later, []);
+  expect(read.slice(1)).toEqual([[later.toLowerCase()]]);
 });
 
 test('before the first block there is nothing to read', async () => {

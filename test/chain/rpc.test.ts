@@ -1,6 +1,6 @@
 import { RpcError, RpcUnavailable } from '../../src/chain/endpoint';
 import { readNumber } from '../../src/chain/hex';
-import { RpcDisagreement } from '../../src/chain/rpc';
+import { type Rpc, RpcDisagreement } from '../../src/chain/rpc';
 import { until } from '../support/waiting';
 import { type Nodes, startNodes } from './nodes';
 import type { ChainProxy } from './proxy';
@@ -68,6 +68,37 @@ describe('one node', () => {
     const rejected = expect(asked).rejects.toBeInstanceOf(RpcUnavailable);
     rpc.stop();
     await rejected;
+  });
+});
+
+describe('a request that waits for its turn', () => {
+  /** More than a node is asked at once. */
+  const MANY = 100;
+  const hanging = (rpc: Rpc, timeoutMs: number) =>
+    Promise.allSettled(Array.from({ length: MANY }, () => rpc.ask('eth_chainId', [], chainId, timeoutMs)));
+
+  test('waits no longer than for its answer', async () => {
+    const rpc = nodes.client([must(a)], 1);
+    must(a).hang();
+    const first = hanging(rpc, 60_000);
+    const error = await rpc.ask('eth_chainId', [], chainId, SHORT_MS).catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(RpcUnavailable);
+    expect(String(error)).toContain('(1) did not take eth_chainId');
+    nodes.heal();
+    await first;
+    expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
+  });
+
+  test('ends when the client stops', async () => {
+    const rpc = nodes.client([must(a)], 1);
+    must(a).hang();
+    const all = hanging(rpc, 60_000);
+    await until('requests wait', () => must(a).hasHanging());
+    rpc.stop();
+    const ends = await all;
+    expect(new Set(ends.map((one) => (one.status === 'rejected' ? one.reason.constructor : null)))).toEqual(
+      new Set([RpcUnavailable]),
+    );
   });
 });
 
