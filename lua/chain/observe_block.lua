@@ -17,7 +17,7 @@
 --          of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later call with
 --          its reading does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
--- Bound    READINGS_MAX readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
+-- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')
 local finality = require('lib.finality')

@@ -6,7 +6,7 @@ import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
-import { packBlock, packReadings } from './readings';
+import { packBlock, packReadings, readingGroups } from './readings';
 
 /** A wallet, and one of its markets, whose numbers are missing. */
 export interface UnreadWallet {
@@ -64,8 +64,7 @@ export interface Observing {
   ): Promise<'OK' | 'OVER' | 'UNKNOWN' | 'LIVE'>;
 }
 
-/** Of one call of a script: readings take about 30 microseconds each, settlements about 10 for each order. */
-const READINGS_MAX = 100;
+/** Of one call of a script: settlements take about 10 microseconds for each order. */
 const EVENTS_MAX = 50;
 /** lua/chain/observe_block.lua names them. */
 const STORES = 0;
@@ -137,8 +136,8 @@ export function createObserving({
 
   /** Most blocks are one part. Otherwise all readings come before the settlements, and again after them to cancel orders. */
   function partsOf(readings: readonly WalletReading[], events: readonly SettlementEvent[]): Part[] {
-    if (readings.length <= READINGS_MAX && events.length <= EVENTS_MAX) return [[LAST, readings, events]];
-    const groups = chunks(readings, READINGS_MAX);
+    const groups = readingGroups(readings);
+    if (groups.length <= 1 && events.length <= EVENTS_MAX) return [[LAST, readings, events]];
     return [
       ...groups.map((group): Part => [STORES, group, []]),
       ...chunks(events, EVENTS_MAX).map((group): Part => [STORES, [], group]),
@@ -149,7 +148,7 @@ export function createObserving({
 
   async function observeWallets(at: BlockRef, readings: readonly WalletReading[]): Promise<boolean> {
     const { cursor, cash, exposed, caps } = keys;
-    for (const group of chunks(readings, READINGS_MAX)) {
+    for (const group of readingGroups(readings)) {
       const args = [keys.prefix, packBlock(at), packReadings(group, scale)] as const;
       const [code] = await run('observe_wallets', [cursor, cash, exposed, caps], args);
       if (code.toString() === 'MOVED') return false;
@@ -159,7 +158,7 @@ export function createObserving({
 
   async function capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean> {
     const { cursor, cash, caps } = keys;
-    for (const group of readings.length === 0 ? [readings] : chunks(readings, READINGS_MAX)) {
+    for (const group of readings.length === 0 ? [readings] : readingGroups(readings)) {
       const args = [keys.prefix, packBlock(head), packReadings(group, scale)] as const;
       const [code] = await run('cap_wallets', [cursor, cash, caps], args);
       if (code.toString() === 'MOVED') return false;

@@ -1,5 +1,6 @@
 import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
 import { createChainLedger } from '../../../src/store/chain/ledger';
+import { createObserving } from '../../../src/store/chain/observing';
 import { settlementId } from '../../../src/store/records/settlement';
 import { SCALE } from '../../support/chain-books';
 import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';
@@ -26,6 +27,25 @@ test('a block that takes several calls cancels no order of a wallet that can pay
   expect(await told(books, makers[7] ?? '')).toEqual(['0.5 0 0 0', '0 1 0 0', '2 0 0 0']);
   expect(await told(books, alice)).toEqual(['940 0 0 0', '120 0 0 0', '0 0 0 0']);
   expect(await accounts.exposed()).toHaveLength(makers.length);
+});
+
+test('a call takes few readings when these have many markets', async () => {
+  const { accounts, run, keys, reading, chain, blockRef, final } = await open();
+  const bytes: number[] = [];
+  const noting = ((verb, scriptKeys, args) => {
+    if (verb === 'observe_block') bytes.push((args as unknown as Buffer[])[4]?.length ?? 0);
+    return run(verb, scriptKeys, args);
+  }) as typeof run;
+  const observing = createObserving({ run: noting, keys, scale: SCALE });
+  const markets = Array.from({ length: 130 }, (_, i) => `mark${1000 + i}`);
+  const wallets = [alice, bob, carla];
+  const to = blockRef(chain.mine());
+  const readings = wallets.map((wallet) => reading(wallet, markets, to.number));
+  await observing.observeBlock(final(), to, readings, []);
+  // A reading packs into 40 bytes and 22 for each market.
+  expect(Math.max(...bytes)).toBeLessThanOrEqual(100 * (40 + 22));
+  expect((await accounts.cursor())?.final).toEqual(to);
+  expect((await accounts.chainAccount(carla))?.tokens).toHaveLength(130);
 });
 
 test('more orders than one call cancels end with the next ones', async () => {
