@@ -4,7 +4,6 @@ import { createRpc } from '../chain/rpc';
 import { createKeySigner, createRemoteSigner } from '../chain/signer';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
-import { Refusal } from '../exchange/errors';
 import { createFaucet } from '../jobs/chain/faucet';
 import { createObservation } from '../jobs/chain/observation';
 import { startObserver } from '../jobs/chain/observe';
@@ -13,10 +12,12 @@ import { startOperator } from '../jobs/chain/operate';
 import { createServeOracle, type OracleTask } from '../jobs/chain/oracle';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
 import { haltingOnUnknown } from '../jobs/chain/unknown';
+import { createWithdraw } from '../jobs/chain/withdraw';
 import type { Logger } from '../log';
 import { createIntents } from '../store/chain/intents';
 import { createChainLedger } from '../store/chain/ledger';
 import { createSendable } from '../store/chain/sendable';
+import { createWithdrawals } from '../store/chain/withdrawals';
 import { createPlainLease } from '../store/outbox/lease';
 import { nodeOf, oracleOf } from './chain';
 import type { Store } from './store';
@@ -45,13 +46,7 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
       // The name of another market may look like an id.
       return market?.terms.id === marketId ? market.terms.tokenIds : null;
     },
-    async withdraw(withdrawals) {
-      for (const one of withdrawals) {
-        // A raised nonce comes with the reading of the wallet.
-        if (one.kind === 'order')
-          await engine.cancel(null, one.wallet, one.orderHash, 'USER').catch(unlessUnknown);
-      }
-    },
+    withdraw: createWithdraw({ engine, withdrawals: createWithdrawals(store) }),
   });
   const running = startObserver({
     lease: createPlainLease(store, store.keys.observerLease),
@@ -87,11 +82,6 @@ function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) 
     exchange: contracts.exchangeAddress,
     onError: (error) => log.warn({ err: error.message }, 'settling on the chain'),
   });
-}
-
-/** Any wallet may cancel any order on the chain, also one that was never here. */
-function unlessUnknown(error: unknown): void {
-  if (!(error instanceof Refusal && error.code === 'ORDER_NOT_FOUND')) throw error;
 }
 
 /** The work of a worker with FUNDS=chain, besides that with paper funds. */

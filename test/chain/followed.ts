@@ -4,15 +4,17 @@ import { createEventReader } from '../../src/chain/exchange-events';
 import { createWalletLookup } from '../../src/chain/wallet-lookup';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import type { BlockRef, SettlementEvent } from '../../src/exchange/chain';
-import { Refusal } from '../../src/exchange/errors';
 import type { Side } from '../../src/exchange/match';
 import { chainScale, type SignedOrder } from '../../src/exchange/order';
 import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { createObservation, type Observation } from '../../src/jobs/chain/observation';
 import { startObserver } from '../../src/jobs/chain/observe';
+import { haltingOnUnknown } from '../../src/jobs/chain/unknown';
+import { createWithdraw } from '../../src/jobs/chain/withdraw';
 import { noteFunds } from '../../src/store/chain/funds';
 import { createChainLedger } from '../../src/store/chain/ledger';
+import { createWithdrawals } from '../../src/store/chain/withdrawals';
 import { createPlainLease } from '../../src/store/outbox/lease';
 import type { SettlementKey } from '../../src/store/records/settlement';
 import { packSigned } from '../../src/store/records/signed-order';
@@ -64,8 +66,12 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   const unknown: SettlementKey[] = [];
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale: SCALE },
-    onUnknown: async (list) => unknown.push(...list),
+    async onUnknown(list) {
+      unknown.push(...list);
+      await haltingOnUnknown(halt)(list);
+    },
   });
+  const halt = (reason: string): Promise<void> => engine.setMode('HALTED', reason);
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const { exchange, collateral, ctf } = world;
   const rpc = nodes.client();
@@ -110,19 +116,14 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
           return isTaken;
         },
       },
-      tokensOf: async () => tokenIds,
-      async withdraw(withdrawals) {
-        for (const one of withdrawals) {
-          if (one.kind === 'order')
-            await engine.cancel(null, one.wallet, one.orderHash, 'USER').catch(unlessUnknown);
-        }
-      },
+      tokensOf: async (marketId) => (marketId === MARKET_ID ? tokenIds : null),
+      withdraw: createWithdraw({ engine, withdrawals: createWithdrawals({ redis, keys }) }),
     });
   const start = () =>
     startObserver({
       lease: createPlainLease({ run, keys }, keys.observerLease),
       observation: observe(),
-      halt: (reason) => engine.setMode('HALTED', reason),
+      halt,
       onError: (error) => errors.push(error),
     });
   let observer = start();
@@ -209,11 +210,6 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
       await server.stop();
     },
   };
-}
-
-/** A wallet may cancel an order on the chain that the exchange refused. */
-function unlessUnknown(error: unknown): void {
-  if (!(error instanceof Refusal && error.code === 'ORDER_NOT_FOUND')) throw error;
 }
 
 const termsOf = ({ hash, side, pricePips }: Sent) => ({ orderHash: hash, side, pricePips: pips(pricePips) });

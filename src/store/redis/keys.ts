@@ -135,6 +135,8 @@ export interface ShardKeys {
   readonly settledLots: TextKey<'settledLots'>;
   /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
   readonly mined: TextKey<'mined'>;
+  /** hash: order hash -> its wallet (20 bytes), which withdrew it on the chain; it is still open here. */
+  readonly withdrawn: TextKey<'withdrawn'>;
   /** hash: the operator's lanes, and who holds each (lua/chain/lib/intents.lua). */
   readonly lanes: TextKey<'lanes'>;
   /** hash: the transactions that the operator has signed and that no final block contains yet. */
@@ -192,6 +194,7 @@ type ChainKeys =
   | 'strikes'
   | 'settledLots'
   | 'mined'
+  | 'withdrawn'
   | 'lanes'
   | 'intents';
 const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
@@ -205,6 +208,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   strikes: text(`${prefix}str`),
   settledLots: text(`${prefix}os`),
   mined: text(`${prefix}mb`),
+  withdrawn: text(`${prefix}wd`),
   lanes: text(`${prefix}tl`),
   intents: text(`${prefix}ti`),
 });
