@@ -1,8 +1,7 @@
-import { AddressesByChainId, ChainId, OrderBuilder, type Order as SdkOrder } from '@predictdotfun/sdk';
 import { Wallet } from 'ethers';
-import type { SignedOrder } from '../../src/exchange/order';
 import { balancesOf, type Limit, type Planned, plan, type Sign } from './predicted';
-import { COLLATERAL, DOMAIN_NAME, type Market, newTrader, ONE, startWorld, type World } from './world';
+import { parse, signWithSdk } from './sdk';
+import { COLLATERAL, type Market, newTrader, ONE, startWorld, type World } from './world';
 
 /** The balances after a match equal those that its settlement record predicts, to the wei: collateral and both tokens. */
 let world: World;
@@ -117,34 +116,11 @@ describe.each(RATES)('at a fee of %d hundredths of a percent', (feeRateBps) => {
 });
 
 test('orders signed by the SDK of predict.fun settle unchanged', async () => {
-  const addresses = { ...AddressesByChainId[ChainId.BnbTestnet], CTF_EXCHANGE: world.exchange };
   const hashes: string[] = [];
   const sign: Sign = async (trader, terms) => {
-    const wallet = new Wallet(trader.key);
-    const builder = await OrderBuilder.make(ChainId.BnbTestnet, wallet, { addresses });
-    const built: SdkOrder = builder.buildOrder('LIMIT', {
-      side: terms.side ?? 0,
-      tokenId: String(terms.tokenId),
-      makerAmount: terms.makerAmount ?? 0n,
-      takerAmount: terms.takerAmount ?? 0n,
-      feeRateBps: terms.feeRateBps ?? 0n,
-    });
-    const typedData = builder.buildTypedData(built, { isNegRisk: false, isYieldBearing: false });
-    // The SDK knows only its own name of the domain.
-    typedData.domain.name = DOMAIN_NAME;
-    hashes.push(builder.buildTypedDataHash(typedData));
-    const order = (await builder.signTypedDataOrder(typedData)) as unknown as SignedOrder;
-    const numbers = [
-      'salt',
-      'tokenId',
-      'makerAmount',
-      'takerAmount',
-      'expiration',
-      'nonce',
-      'feeRateBps',
-    ] as const;
-    const parsed = { ...order };
-    for (const name of numbers) Object.assign(parsed, { [name]: BigInt(order[name]) });
+    const { order, hash } = await signWithSdk(new Wallet(trader.key), world.exchange, terms);
+    hashes.push(hash);
+    const parsed = parse(order);
     expect(await world.read('hashOrder', parsed)).toBe(hashes.at(-1));
     return parsed;
   };

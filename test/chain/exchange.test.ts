@@ -10,6 +10,7 @@ import {
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
+import { expectExact } from './sdk-story';
 
 /** FUNDS=chain through the interface alone, on a chain with the block time of BSC. The tests build on each other. */
 let exchange: ChainExchange;
@@ -151,6 +152,10 @@ test('a match goes to the chain, and what it brings can be spent when it is fina
   expect((await balancesOf(bob)).collateral).toMatchObject({ total: '9855', available: '9855' });
 });
 
+test('orders that the SDK of predict.fun signs settle over HTTP and the operator as predicted, to the wei', async () => {
+  await expectExact(exchange, [alice, bob]);
+});
+
 test('a match that a wallet can no longer pay fails: it names the wallet, and the other one loses nothing', async () => {
   const carol = await exchange.newTrader();
   await carol.post('/me/faucet');
@@ -176,7 +181,8 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
   expect(next.body).toMatchObject({ status: 403, code: 'WALLET_SUSPENDED' });
   expect((await bob.get(`/orders/${sale.body.orderHash}`)).body).toMatchObject({ failedSize: '10' });
-  const [yes] = (await balancesOf(bob)).tokens;
+  const { tokens } = await balancesOf(bob);
+  const yes = tokens.find(({ marketId }: { marketId: string }) => marketId === market.id);
   expect(yes).toMatchObject({ outcomeIndex: 0, total: '100', available: '100', unsettled: '0' });
 });
 

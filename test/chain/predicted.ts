@@ -48,7 +48,7 @@ function termsOf({ side, outcome, pips: price, lots: size }: Limit, market: Mark
 
 /** Signs the orders of a match and returns it as the contract takes it, with the changes that its record predicts. */
 export async function plan(
-  world: World,
+  world: Pick<World, 'fees' | 'sign'>,
   market: Market,
   planned: Planned,
   id: bigint,
@@ -84,7 +84,12 @@ export async function plan(
   return { match, record, changes: changesOf(world, market, planned, record) };
 }
 
-function changesOf(world: World, market: Market, { taker, fills }: Planned, record: Settlement): Changes {
+function changesOf(
+  world: Pick<World, 'fees'>,
+  market: Market,
+  { taker, fills }: Planned,
+  record: Settlement,
+): Changes {
   const changes: Changes = new Map();
   const move = (limit: Limit, gives: bigint, gets: bigint, fee: bigint): void => {
     const token = market.tokens[limit.outcome];
