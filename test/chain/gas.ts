@@ -10,6 +10,8 @@ export interface GasRow {
   readonly alone: number;
   /** Gas a match in a batch; null when only one was sent. */
   readonly inBatch: number | null;
+  /** What the contract was planned to need in a batch, if it was planned. */
+  readonly planned: number | null;
 }
 
 export const BATCH = 40;
@@ -22,8 +24,10 @@ type Kind = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
 interface Story {
   readonly name: string;
   readonly kind: Kind;
-  /** The wallets already hold every asset that they get. */
+  /** The taker, and the makers, already hold every asset that they get. */
   readonly isKnown: boolean;
+  readonly areMakersKnown?: boolean;
+  readonly planned?: number;
   /** All matches of the batch meet one maker's order. */
   readonly isOneMaker?: boolean;
   /** All matches of the batch are the parts of one: a taker's order, each time with another maker. */
@@ -33,14 +37,26 @@ interface Story {
 }
 
 const STORIES: readonly Story[] = [
-  { name: 'COMPLEMENTARY, known holders', kind: 'COMPLEMENTARY', isKnown: true },
-  { name: 'COMPLEMENTARY, first tokens and first collateral', kind: 'COMPLEMENTARY', isKnown: false },
-  { name: 'COMPLEMENTARY, one resting order', kind: 'COMPLEMENTARY', isKnown: true, isOneMaker: true },
+  { name: 'COMPLEMENTARY, known holders', kind: 'COMPLEMENTARY', isKnown: true, planned: 115_000 },
+  { name: 'COMPLEMENTARY, first tokens', kind: 'COMPLEMENTARY', isKnown: false, areMakersKnown: true },
+  {
+    name: 'COMPLEMENTARY, first tokens and first collateral',
+    kind: 'COMPLEMENTARY',
+    isKnown: false,
+    planned: 148_000,
+  },
+  {
+    name: 'COMPLEMENTARY, one resting order',
+    kind: 'COMPLEMENTARY',
+    isKnown: true,
+    isOneMaker: true,
+    planned: 87_000,
+  },
   { name: 'COMPLEMENTARY, the fills of one taker', kind: 'COMPLEMENTARY', isKnown: true, isOneTaker: true },
   { name: 'COMPLEMENTARY, a fee of 2 %', kind: 'COMPLEMENTARY', isKnown: true, feeRateBps: 200n },
   { name: 'COMPLEMENTARY, 20 makers', kind: 'COMPLEMENTARY', isKnown: true, makers: 20 },
-  { name: 'MINT, known holders', kind: 'MINT', isKnown: true },
-  { name: 'MINT, first tokens', kind: 'MINT', isKnown: false },
+  { name: 'MINT, known holders', kind: 'MINT', isKnown: true, planned: 215_000 },
+  { name: 'MINT, first tokens', kind: 'MINT', isKnown: false, planned: 244_000 },
   { name: 'MINT, 20 makers', kind: 'MINT', isKnown: true, makers: 20 },
   { name: 'MERGE, known holders', kind: 'MERGE', isKnown: true },
 ];
@@ -70,7 +86,7 @@ export async function gasRows(world: World, market: Market): Promise<GasRow[]> {
     };
     const alone = await gasOf(await pairs(world, market, story, 1));
     const inBatch = story.makers ? null : await gasOf(await pairs(world, market, story, BATCH));
-    rows.push({ name: story.name, alone, inBatch });
+    rows.push({ name: story.name, alone, inBatch, planned: story.planned ?? null });
   }
   return rows;
 }
@@ -79,7 +95,15 @@ type Pair = Omit<ChainMatch, 'id'>;
 
 /** Matches of new wallets, which are equipped all at once. */
 async function pairs(world: World, market: Market, story: Story, count: number): Promise<Pair[]> {
-  const { kind, isKnown, feeRateBps = 0n, isOneMaker = false, isOneTaker = false, makers: each = 1 } = story;
+  const {
+    kind,
+    isKnown,
+    areMakersKnown = isKnown,
+    feeRateBps = 0n,
+    isOneMaker = false,
+    isOneTaker = false,
+    makers: each = 1,
+  } = story;
   const [yes, no] = market.tokens;
   const takers = Array.from({ length: isOneTaker ? 1 : count }, newTrader);
   const makers = Array.from({ length: isOneMaker ? 1 : count * each }, newTrader);
@@ -87,7 +111,7 @@ async function pairs(world: World, market: Market, story: Story, count: number):
   const makerSide = kind === 'MINT' ? 0 : 1;
   const addresses = (traders: readonly Trader[]) => traders.map(({ address }) => address);
   await equip(world, market, addresses(takers), isKnown, takerSide === 0 ? 'cash' : 'tokens');
-  await equip(world, market, addresses(makers), isKnown, makerSide === 0 ? 'cash' : 'tokens');
+  await equip(world, market, addresses(makers), areMakersKnown, makerSide === 0 ? 'cash' : 'tokens');
 
   const makerPips = kind === 'COMPLEMENTARY' ? TAKER_PIPS : 10_000n - TAKER_PIPS;
   const order = (one: Trader, tokenId: bigint, side: 0 | 1, size: bigint, pips: bigint): SignedOrder => {
