@@ -1,0 +1,247 @@
+import { Redis } from 'ioredis';
+import { binaryMarketIds } from '../../src/chain/ctf';
+import { createRpc } from '../../src/chain/rpc';
+import { createWalletLookup } from '../../src/chain/wallet-lookup';
+import { createWalletReader } from '../../src/chain/wallet-reader';
+import type { MarketTerms } from '../../src/exchange/market';
+import type { Side } from '../../src/exchange/match';
+import { orderOf, type SignedOrder } from '../../src/exchange/order';
+import { partsOf } from '../../src/exchange/settlement';
+import type { OrderType } from '../../src/exchange/status';
+import { lots, micro } from '../../src/exchange/units';
+import { noteFunds } from '../../src/store/chain/funds';
+import { createIntents } from '../../src/store/chain/intents';
+import { createChainLedger } from '../../src/store/chain/ledger';
+import { runProbe } from '../../src/store/health/health';
+import { createMarkets } from '../../src/store/markets/markets';
+import {
+  type SettlementKey,
+  settlementId,
+  settlementName,
+  settlementStatusOf,
+} from '../../src/store/records/settlement';
+import { packSigned } from '../../src/store/records/signed-order';
+import { createClock } from '../../src/store/redis/clock';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts, scriptSources } from '../../src/store/redis/scripts';
+import { createSettlements } from '../../src/store/settlement/settlements';
+import { createEngine } from '../../src/store/verbs/engine';
+import { PLAIN_TERMS } from '../support/engine-order';
+import { type Started, startNode } from '../support/processes';
+import { startTestRedis } from '../support/redis';
+import { ENVIRONMENT } from '../support/settings';
+import { sleep, until } from '../support/waiting';
+import { startNodes } from './nodes';
+import { SCALE } from './operator';
+import { CHAIN_ID, ctfAbi, newTrader, startWorld, type Trader } from './world';
+
+const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
+
+/** As many as BSC allows, and its time of a block. */
+const BLOCK_GAS = '0x5f5e100';
+const BLOCK_MS = 450;
+const GAS_MONEY = `0x${(10n ** 21n).toString(16)}`;
+const LANES = 2;
+const NODES = 3;
+/** No limit of what may wait for the chain. */
+const UNLIMITED = micro(0);
+
+export interface Terms {
+  readonly market: MarketTerms;
+  readonly side: Side;
+  readonly outcome: 0 | 1;
+  readonly pips: number;
+  readonly lots: number;
+  readonly type: OrderType;
+  /** Of a MARKET BUY: what it pays besides the whole lots at its limit. */
+  readonly extraMicro: number;
+}
+export interface Placed extends Terms {
+  readonly hash: string;
+  readonly maker: string;
+  readonly signed: SignedOrder;
+}
+
+export type StormWorld = Awaited<ReturnType<typeof startStormWorld>>;
+
+/**
+ * An exchange whose worker is the built program, in a process of its own, and talks to a chain over three nodes that can
+ * misbehave. What web does with orders is done in the test's process, by the same engine. One market for each fee rate.
+ */
+export async function startStormWorld(feeRates: readonly number[]) {
+  if (isStale()) throw new Error('dist is older than the sources: npm run build');
+  const world = await startWorld({ slotsInAnEpoch: 1 });
+  const nodes = await startNodes(NODES, world.anvil);
+  const { chain, exchange, collateral, ctf } = world;
+  await chain.ask('evm_setBlockGasLimit', BLOCK_GAS);
+  const lanes = Array.from({ length: LANES }, newTrader);
+  for (const { address } of lanes) {
+    await chain.ask('anvil_setBalance', address, GAS_MONEY);
+    await world.call(world.admin.address, 'addOperator', address);
+  }
+  const server = await startTestRedis();
+  const redis = new Redis(server.url);
+  const run = createScripts(redis, scriptSources('chain'));
+  const keys = shardKeys();
+  await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: exchange.toLowerCase(), hold: 'cost' });
+  const clock = createClock(() => runProbe(run, keys));
+  await clock.measure();
+  const rpc = createRpc([world.anvil.url]);
+  const wallets = createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf });
+  const ledger = createChainLedger({ redis, run, keys, scale: SCALE });
+  const lookup = createWalletLookup(wallets, ledger.finalBlock);
+  const terms: MarketTerms[] = [];
+  async function see(address: string, ...marketIds: readonly string[]): Promise<void> {
+    const some = terms.filter(({ id }) => marketIds.includes(id));
+    const list = some.map(({ id, tokenIds }) => ({ marketId: id, tokenIds }));
+    await until('a wallet is read before the next block', async () => {
+      const { at, reading } = await lookup.readWallet(address.toLowerCase(), list);
+      return ledger.observeWallets(at, [reading]);
+    });
+  }
+  const approval = () => ({ token: collateral, spender: exchange });
+  const engine = createEngine({
+    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    chain: { unsettledMaxNewMicro: UNLIMITED, see, approval },
+  });
+  const settlements = createSettlements({ redis, run, keys });
+  const ctfIds = (oracle: string, questionId: string) => binaryMarketIds({ oracle, questionId, collateral });
+  const markets = createMarkets({ engine, clock, defaultOracle: world.deployer, ctfIds });
+  for (const feeRateBps of feeRates) {
+    const made = await markets.create({
+      question: `A fee of ${feeRateBps}?`,
+      feeRateBps,
+      minOrderLots: lots(1),
+    });
+    const { questionId, tokenIds, conditionId } = made.terms;
+    const prepare = ctfAbi.encodeFunctionData('prepareCondition', [world.deployer, questionId, 2]);
+    await chain.send(world.deployer, ctf, prepare);
+    await world.call(world.operator.address, 'registerToken', ...tokenIds, conditionId);
+    terms.push(made.terms);
+  }
+
+  /** A wallet with collateral and full sets of each market, and both approvals. */
+  async function trader(cash: bigint, sets: bigint): Promise<Trader> {
+    const one = newTrader();
+    await world.fund(one.address, cash);
+    for (const { conditionId, tokenIds } of terms) {
+      const tokens = tokenIds.map(BigInt) as [bigint, bigint];
+      await world.fund(one.address, 0n, { conditionId, tokens }, sets);
+    }
+    return one;
+  }
+
+  const orders = new Map<string, Placed>();
+  /** Every settlement that was made, by id, and those that have not ended. */
+  const made = new Map<string, SettlementKey>();
+  const waiting = new Map<string, SettlementKey>();
+
+  function sign(one: Trader, of: Terms, nonce: number): Placed {
+    const { market, side, outcome, pips } = of;
+    const paid = (BigInt(of.lots * pips) + BigInt(of.extraMicro)) * SCALE.microAmount;
+    const amounts = [paid, BigInt(of.lots) * SCALE.lotAmount] as const;
+    const [makerAmount, takerAmount] = side === 0 ? amounts : [amounts[1], amounts[0]];
+    const signed = world.sign(one, {
+      ...{ tokenId: BigInt(market.tokenIds[outcome]), side, makerAmount, takerAmount, nonce: BigInt(nonce) },
+      feeRateBps: BigInt(market.feeRateBps),
+    });
+    return { ...of, signed, hash: world.hashOf(signed), maker: one.address.toLowerCase() };
+  }
+
+  /** Returns the settlements that the order makes. Throws its refusal. */
+  async function place(one: Trader, of: Terms, nonce = 0): Promise<SettlementKey[]> {
+    const order = sign(one, of, nonce);
+    const { market, signed, maker, hash } = order;
+    orders.set(hash, order);
+    const { record, fills } = await engine.place({
+      ...{ marketId: market.id, orderHash: hash, maker, orderType: of.type, ...PLAIN_TERMS },
+      ...{ feeRateBps: market.feeRateBps, nonce },
+      order: orderOf(signed, of.outcome, of.type, market, SCALE),
+      signed: packSigned({ ...signed, maker, signer: maker }, Buffer.from(signed.signature.slice(2), 'hex')),
+    });
+    const parts = Array.from({ length: partsOf(fills.length) }, (_, part) => part);
+    const list = parts.map((part) => ({ marketId: market.id, sequence: record.sequence, part }));
+    for (const key of list) {
+      made.set(settlementId(key), key);
+      waiting.set(settlementId(key), key);
+    }
+    return list;
+  }
+
+  /** Forgets what has ended among the settlements that wait. */
+  async function look(): Promise<void> {
+    const list = [...waiting];
+    const packed = await settlements.packed(list.map(([, key]) => settlementName(key)));
+    for (const [i, [id]] of list.entries()) {
+      const record = packed[i];
+      if (record && ['CONFIRMED', 'FAILED'].includes(settlementStatusOf(record))) waiting.delete(id);
+    }
+  }
+
+  const env = {
+    ...{ ...ENVIRONMENT, FUNDS: 'chain', NETWORK: 'testnet', REDIS_URL: server.url, GAS_PRICE_MAX: '1000' },
+    ...{ EXCHANGE_ADDRESS: exchange, COLLATERAL_ADDRESS: collateral, CONDITIONAL_TOKENS_ADDRESS: ctf },
+    ...{ ORACLE_ADDRESS: world.deployer, OPERATOR_KEYS: lanes.map(({ key }) => key.privateKey).join(',') },
+    ...{ CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(','), LOG_LEVEL: 'warn' },
+  };
+  let worker: Started | null = null;
+  let said = '';
+  async function kill(): Promise<void> {
+    if (!worker) return;
+    worker.child.kill('SIGKILL');
+    await worker.exited;
+    said = `${said}${worker.stdout()}${worker.stderr()}`.slice(-100_000);
+    worker = null;
+  }
+
+  let blocks = 0;
+  let isStopping = false;
+  let depth = 0;
+  async function mine(): Promise<void> {
+    for (let due = performance.now(); !isStopping; due = Math.max(due + BLOCK_MS, performance.now())) {
+      for (const count = depth + 1; depth > 0; depth = 0) {
+        // The transactions of these blocks are gone, and so are those that wait: nodes restart, too.
+        await chain.ask('anvil_rollback', depth);
+        await chain.ask('anvil_dropAllTransactions');
+        for (let i = 1; i < count; i++) await chain.ask('evm_mine');
+      }
+      await chain.ask('evm_mine');
+      blocks++;
+      await sleep(due + BLOCK_MS - performance.now());
+    }
+  }
+  let mining: Promise<void> | null = null;
+
+  return {
+    ...{ world, nodes, engine, ledger, settlements, redis, run, keys, terms, lanes, orders, made, waiting },
+    ...{ intents: createIntents({ redis, run, keys }), see, trader, place, look, kill },
+    /** What every worker has said. */
+    said: (): string => `${said}${worker?.stdout() ?? ''}${worker?.stderr() ?? ''}`,
+    startWorker(): void {
+      worker = startNode(['dist/worker.js'], env);
+    },
+    /** From now on a block contains what was sent before it. */
+    async startMining(): Promise<void> {
+      await chain.ask('evm_setAutomine', false);
+      mining = mine();
+    },
+    /** Takes back one block or two, so that no final one is touched. */
+    rollback(blocksBack: 1 | 2): void {
+      depth = blocksBack;
+    },
+    async pass(count: number): Promise<void> {
+      const end = blocks + count;
+      await until(`${count} blocks are made`, () => blocks >= end);
+    },
+    async stop() {
+      await kill();
+      isStopping = true;
+      await mining;
+      rpc.stop();
+      redis.disconnect();
+      await server.stop();
+      await nodes.stop();
+      await world.stop();
+    },
+  };
+}
