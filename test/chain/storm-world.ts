@@ -101,10 +101,10 @@ export async function startStormWorld(feeRates: readonly number[]) {
   }
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
     chain: { unsettledMaxNewMicro: UNLIMITED, see, approval },
   });
-  const settlements = createSettlements({ redis, run, keys });
+  const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const ctfIds = (oracle: string, questionId: string) => binaryMarketIds({ oracle, questionId, collateral });
   const markets = createMarkets({ engine, clock, defaultOracle: world.deployer, ctfIds });
   for (const feeRateBps of feeRates) {
@@ -159,7 +159,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
       order: orderOf(signed, of.outcome, of.type, market, SCALE),
       signed: packSigned({ ...signed, maker, signer: maker }, Buffer.from(signed.signature.slice(2), 'hex')),
     });
-    const parts = Array.from({ length: partsOf(fills.length) }, (_, part) => part);
+    const parts = Array.from({ length: partsOf(fills.length, 'chain') }, (_, part) => part);
     const list = parts.map((part) => ({ marketId: market.id, sequence: record.sequence, part }));
     for (const key of list) {
       made.set(settlementId(key), key);
