@@ -10,7 +10,7 @@ export interface GasRow {
   readonly alone: number;
   /** Gas a match in a batch; null when only one was sent. */
   readonly inBatch: number | null;
-  /** What the contract was planned to need in a batch, if it was planned. */
+  /** The plan for a batch, if there was one. */
   readonly planned: number | null;
 }
 

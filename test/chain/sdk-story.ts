@@ -95,7 +95,7 @@ export async function expectExact(exchange: ChainExchange, pair: Pair): Promise<
     }
     for (const [key, had] of before)
       expect([name, key, (after.get(key) ?? 0n) - had]).toEqual([name, key, changes.get(key) ?? 0n]);
-    // What is left of the makers' orders must not meet the next ones.
+    // The rest of the makers' orders must not meet the next ones.
     await pair[1].post('/me/orders/cancel-all', {});
   }
 }

@@ -7,7 +7,7 @@ import type { Guilty } from './storm-trouble';
 import type { StormWorld } from './storm-world';
 import { COLLATERAL, collateralAbi, ctfAbi, type Trader } from './world';
 
-/** What must hold at the end of a storm, from the chain, the records and the books alone. */
+/** The end of a storm, checked with the chain, the records and the books alone. */
 const PAGE = 200;
 const MICRO_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 

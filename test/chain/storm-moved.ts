@@ -6,7 +6,7 @@ import type { Receipt } from './rpc';
 import type { Placed, StormWorld } from './storm-world';
 import { COLLATERAL, collateralAbi, ctfAbi } from './world';
 
-/** What settlement records predict of every balance, beside what the events of the token contracts say. */
+/** The changes of balances: those that settlement records predict, and those that the events of the token contracts name. */
 type Orders = ReadonlyMap<string, Placed>;
 
 const placed = (orders: Orders, hash: string): Placed => {
@@ -15,7 +15,7 @@ const placed = (orders: Orders, hash: string): Placed => {
   return found;
 };
 
-/** What an order gets for what it gives, at its own limit. */
+/** The amount that an order gets for `gives`, at its own limit. */
 const getsOf = ({ signed }: Placed, gives: bigint): bigint =>
   (gives * signed.takerAmount) / signed.makerAmount;
 
@@ -54,7 +54,7 @@ export function predict(
   }
 }
 
-/** Of the wallets given. What the contract keeps for a wallet counts as delivered. */
+/** Of the wallets given. Amounts that the contract keeps for a wallet count as delivered. */
 export function movedIn(
   { logs }: Receipt,
   world: StormWorld['world'],

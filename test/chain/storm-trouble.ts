@@ -20,7 +20,7 @@ function note({ deeds }: Guilty, reason: FaultReason): void {
   if (!deeds.has(reason)) deeds.set(reason, Date.now());
 }
 
-/** What wallets do to the matches that they have made. Nothing waits for its block. */
+/** Deeds of wallets that spoil their matches. Nothing waits for its block. */
 export function createDeeds({ world, terms, orders }: StormWorld, random: Random) {
   const send = async (from: Guilty, to: string, data: string): Promise<void> => {
     // A chain takes no transaction of an account with code, nor one for which its pool has no place.
@@ -70,7 +70,7 @@ function unlessRefused(error: unknown): void {
   if (!(error instanceof RpcError)) throw error;
 }
 
-/** What one node of the three does, until all are healed. */
+/** Faults of one node of the three, until all are healed. */
 export function createFaults({ nodes, rollback }: StormWorld, random: Random) {
   const proxy = () => random.pick(nodes.proxies);
   return {

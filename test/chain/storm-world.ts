@@ -66,7 +66,7 @@ export type StormWorld = Awaited<ReturnType<typeof startStormWorld>>;
 
 /**
  * An exchange whose worker is the built program, in a process of its own, and talks to a chain over three nodes that can
- * misbehave. What web does with orders is done in the test's process, by the same engine. One market for each fee rate.
+ * misbehave. Orders are placed in the test's process, by the engine that web uses. One market for each fee rate.
  */
 export async function startStormWorld(feeRates: readonly number[]) {
   if (isStale()) throw new Error('dist is older than the sources: npm run build');
@@ -215,7 +215,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
   return {
     ...{ world, nodes, engine, ledger, settlements, redis, run, keys, terms, lanes, orders, made, waiting },
     ...{ intents: createIntents({ redis, run, keys }), see, trader, place, look, kill },
-    /** What every worker has said. */
+    /** The output of all workers. */
     said: (): string => `${said}${worker?.stdout() ?? ''}${worker?.stderr() ?? ''}`,
     startWorker(): void {
       worker = startNode(['dist/worker.js'], env);
