@@ -80,6 +80,7 @@ function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) 
     fail: ledger.voidSettlement,
     checksum: checksumAddress,
     exchange: contracts.exchangeAddress,
+    collateral: contracts.collateralAddress,
     onError: (error) => log.warn({ err: error.message }, 'settling on the chain'),
   });
 }

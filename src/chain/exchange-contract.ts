@@ -71,6 +71,19 @@ const OPERATOR_REASONS: Readonly<Record<string, FaultReason>> = {
   NotEnoughGas: 'OUT_OF_GAS',
 };
 
+/** Errors that follow from the orders and the amounts of a match alone: the contract gives the same answer at every later block. */
+export const FOR_GOOD: ReadonlySet<string> = new Set([
+  ...[
+    'OrderFilledOrCancelled',
+    'MakingGtRemaining',
+    'InvalidAmount',
+    'InvalidSignature',
+    'FeeTooHigh',
+    'NotTaker',
+  ],
+  ...['NotWhole', 'NotCrossing', 'TooLittleTokensReceived', 'MismatchedTokenIds', 'WrongLengths'],
+]);
+
 /** Reads the data of a revert, of `settle` or of a match inside it (`MatchFailed`). */
 export function failureOf(data: string): Failure {
   if (data === '0x') return { wallet: null, reason: 'OUT_OF_GAS', error: '' };

@@ -1,3 +1,4 @@
+import { Interface } from 'ethers';
 import { RpcError } from './endpoint';
 import { EXCHANGE, type Failure, failureOf } from './exchange-contract';
 import { quantity, readBytes } from './hex';
@@ -15,18 +16,24 @@ export interface Preflight {
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
   /** The same for one match, as two nodes see it after the newest block. Rejects when they contradict each other. */
   agreedFailure(match: EncodedMatch): Promise<Failure | null>;
+  /** Whether the collateral moves nothing for anybody, as two nodes see it: it is paused. */
+  isCollateralStuck(): Promise<boolean>;
   /** Whether a match with this id had run when this block was made, as two nodes know it. */
   wasSettled(id: bigint, block: number): Promise<boolean>;
   /** Whether this call as a whole would revert in the next block. */
   wouldRevert(lane: string, call: Call): Promise<boolean>;
 }
 
+const ERC20 = new Interface(['function transfer(address to, uint256 amount)']);
 const TIMEOUT_MS = 5_000;
 const EMPTY_GAS = 1_000_000n;
 const OUT_OF_GAS = /out of gas/i;
 
 /** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
-export function createPreflight(rpc: Pick<Rpc, 'ask' | 'agree'>, exchange: string): Preflight {
+export function createPreflight(
+  rpc: Pick<Rpc, 'ask' | 'agree'>,
+  { exchange, collateral }: { readonly exchange: string; readonly collateral: string },
+): Preflight {
   /** The data of the revert; null when the call succeeds. */
   async function revertOf(
     { from, to, data, gas }: { from: string; to: string; data: string; gas: bigint },
@@ -60,6 +67,12 @@ export function createPreflight(rpc: Pick<Rpc, 'ask' | 'agree'>, exchange: strin
     failures: (matches, at) =>
       Promise.all(matches.map(async (match) => failureIn(await revertOf(callOf(match), at)))),
     agreedFailure: async (match) => failureIn(await revertOf(callOf(match), 'latest', rpc.agree)),
+    async isCollateralStuck() {
+      // Nothing, from the contract to itself: neither a balance nor an approval is needed for it.
+      const data = ERC20.encodeFunctionData('transfer', [exchange, 0n]);
+      const call = { from: exchange, to: collateral, data, gas: EMPTY_GAS };
+      return (await revertOf(call, 'latest', rpc.agree)) !== null;
+    },
     async wasSettled(id, block) {
       const data = EXCHANGE.encodeFunctionData('isSettled', [id]);
       const read = (answer: unknown): boolean => BigInt(readBytes(answer, 'answer')) === 1n;

@@ -16,6 +16,8 @@ contract HostileCollateral is ERC20 {
     Mode public mode;
     /// No transfer to this wallet succeeds.
     address public blocked;
+    /// No transfer from this wallet succeeds; a test writes it into the storage.
+    address public banned;
 
     constructor() ERC20("Hostile", "BAD") {}
 
@@ -49,6 +51,7 @@ contract HostileCollateral is ERC20 {
 
     function _update(address from, address to, uint256 amount) internal override {
         require(mode != Mode.Reverts && (to != blocked || to == address(0)), "refused");
+        require(from == address(0) || from != banned, "refused");
         super._update(from, to, amount);
         if (mode == Mode.TakesFee && from != address(0) && to != address(0)) super._update(to, address(0), amount / 100);
     }

@@ -126,13 +126,13 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     return { marketId: terms.id, tradeMs: record.fillMs, sequence: record.sequence, part: 0 };
   }
 
-  /** The same, and the record of the match waits to be sent. */
-  async function match(maker: Trader, taker: Trader): Promise<Key> {
-    const key = await fill(maker, taker);
+  /** Writes the records of a match, which wait to be sent then. */
+  async function write(key: Key): Promise<Key> {
     const [failure] = await settle([key]);
     if (failure) throw failure.error;
     return key;
   }
+  const match = async (maker: Trader, taker: Trader): Promise<Key> => write(await fill(maker, taker));
 
   /** A wallet with collateral, full sets, and both approvals, which the books have read. */
   async function trader(cash = 1_000n * ONE, sets = 0n): Promise<Trader> {
@@ -148,7 +148,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const errors: string[] = [];
   const running = new Set<Operator>();
   const lanesOf = (some: readonly number[]): TestOperatorOptions => ({
-    ...{ redisUrl: server.url, nodeUrls: [world.anvil.url], exchange, terms },
+    ...{ redisUrl: server.url, nodeUrls: [world.anvil.url], exchange, collateral, terms },
     keys: some.map((n) => operators[n]?.key.privateKey ?? ''),
     onError: (message) => void errors.push(message),
   });
@@ -206,6 +206,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
       halts,
       order,
       fill,
+      write,
       match,
       trader,
       operate,

@@ -19,6 +19,7 @@ export interface TestOperatorOptions {
   /** Private keys of the lanes. */
   readonly keys: readonly string[];
   readonly exchange: string;
+  readonly collateral: string;
   readonly terms: MarketTerms;
   readonly onError: (message: string) => void;
   readonly onStep?: OperatorOptions['onStep'];
@@ -35,7 +36,13 @@ export function startTestOperator(options: TestOperatorOptions): Operator {
   const rpc = createRpc(options.nodeUrls);
   const ledger = createChainLedger({ redis, run, keys, scale: SCALE });
   const operator = startOperator({
-    ...{ rpc, exchange: options.exchange, chainId: CHAIN_ID, gasPriceMaxWei: GAS_PRICE_MAX_WEI },
+    ...{
+      rpc,
+      exchange: options.exchange,
+      collateral: options.collateral,
+      chainId: CHAIN_ID,
+      gasPriceMaxWei: GAS_PRICE_MAX_WEI,
+    },
     signer: createKeySigner(options.keys),
     intents: createIntents({ redis, run, keys }),
     sendable: createSendable({ redis, keys }),

@@ -41,8 +41,8 @@ const GATHER_MS = 100;
 const BATCH_GAS = 14_000_000n;
 /** Nodes keep sixteen transactions of an account that they do not know. */
 const UNMINED_MAX = 4;
-/** More than that are open only while the chain has no final blocks. */
-const OPEN_MAX = 32;
+/** More than that are open only while the chain has no final blocks; where CHAIN_CONFIRMATIONS counts, that many blocks are usual. */
+const OPEN_MAX = 256;
 const REST_MS = 5_000;
 const AFTER_ERROR_MS = 500;
 /** Other lanes may take matches of a batch while it is signed; each try leaves those out. */
@@ -69,15 +69,18 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
   async function chainNonce(final: number | null): Promise<number | null> {
     isKnown ||= (await intents.lanes()).some(({ address }) => address === lane);
     if (!isKnown) return agreedNonce('latest');
-    // Nodes forget the state of old blocks when there are no new final ones; what is open is followed all the same.
-    return final === null ? null : agreedNonce(final).catch(() => null);
+    return final === null ? null : nonceAt(final);
   }
 
+  /** Null when nodes have forgotten the state of that block, because there are no new final ones; what is open is followed all the same. */
+  const nonceAt = (final: number): Promise<number | null> => agreedNonce(final).catch(() => null);
+
   async function hold(final: number | null): Promise<boolean> {
-    const wasHeld = held !== null;
+    const before = held;
     held = await intents.hold(holder, LEASE_MS, await chainNonce(final));
     renewedMs = performance.now();
-    if (held && !wasHeld) {
+    // Another process that held it meanwhile counted the nonce up, and what it left is to be ended here.
+    if (held && held.nextNonce !== before?.nextNonce) {
       place = NOWHERE;
       await open.recover();
     }
@@ -155,11 +158,17 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
   async function isCleared(candidate: Candidate): Promise<boolean> {
     const agreed = await preflight.agreedFailure(candidate.encoded).catch(() => 'CONTRADICTION' as const);
     if (agreed === null) return true;
-    if (agreed === 'CONTRADICTION' || !isFinalFault(agreed.reason)) {
+    if (agreed === 'CONTRADICTION' || !isFinalFault(agreed, candidate)) {
       candidates.giveBack([candidate], AFTER_ERROR_MS);
       return false;
     }
     const { wallet, reason } = agreed;
+    // A token that moves nothing for anybody is no fault of the wallet whose turn it was.
+    if (reason === 'CALLBACK' && (await preflight.isCollateralStuck())) {
+      parts.onError(new Error(`the settlement ${candidate.id} waits: the collateral refuses every transfer`));
+      candidates.giveBack([candidate], REST_MS);
+      return false;
+    }
     await parts.fail(candidate.match, { wallet: wallet ?? '', reason }, place.head);
     candidates.drop([candidate]);
     return false;
@@ -220,8 +229,10 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     if (now.head !== before.head || open.isWaiting()) {
       if (!(await open.follow(now.head, await readNonce(rpc, lane, 'latest')))) held = null;
     }
-    if (now.final !== null && now.final !== before.final)
-      await open.close(now.final, await agreedNonce(now.final));
+    if (now.final !== null && now.final !== before.final) {
+      const used = await nonceAt(now.final);
+      if (used !== null) await open.close(now.final, used);
+    }
     if (mayStart()) await start();
     return held !== null;
   }

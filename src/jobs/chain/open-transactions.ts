@@ -39,9 +39,14 @@ interface Open {
   isMined: boolean;
   /** Nodes want a higher price now. */
   isTooCheap: boolean;
+  /** When it was last given to the nodes, by `performance.now()`. */
+  triedMs: number;
 }
 
 const RAISE_AFTER_BLOCKS = 3;
+/** Nodes that do not take a transaction are asked again after this time, or at the next block. */
+const TRY_AGAIN_MS = 500;
+const NEW = { sentAt: null, isMined: false, isTooCheap: false, triedMs: Number.NEGATIVE_INFINITY } as const;
 
 export function createOpenTransactions(
   holder: LaneHolder,
@@ -54,6 +59,7 @@ export function createOpenTransactions(
   let head = -1;
 
   async function transmit(one: Open): Promise<void> {
+    one.triedMs = performance.now();
     const { answers, problems } = await broadcast(rpc, one.attempt.bytes);
     const isThere = answers.some((answer) => answer === 'TAKEN' || answer === 'KNOWN');
     one.isTooCheap = !isThere && answers.includes('UNDERPRICED');
@@ -85,11 +91,11 @@ export function createOpenTransactions(
       head = -1;
       open = (await intents.list(lane)).map(({ nonce, matches, bytes }) => {
         const { call, ...attempt } = readAttempt(bytes);
-        return { nonce, matches, attempt, call, sentAt: null, isMined: false, isTooCheap: false };
+        return { nonce, matches, attempt, call, ...NEW };
       });
     },
     async begin(nonce, attempt, call, matches) {
-      const one = { nonce, matches, attempt, call, sentAt: null, isMined: false, isTooCheap: false };
+      const one: Open = { nonce, matches, attempt, call, ...NEW };
       open.push(one);
       await transmit(one);
     },
@@ -125,7 +131,10 @@ export function createOpenTransactions(
       }
     },
     isWaiting: () =>
-      open.some(({ isMined, isTooCheap, sentAt }) => !isMined && (isTooCheap || sentAt === null)),
+      open.some(
+        ({ isMined, isTooCheap, sentAt, triedMs }) =>
+          !isMined && (isTooCheap || sentAt === null) && performance.now() - triedMs >= TRY_AGAIN_MS,
+      ),
     unmined: () => open.filter(({ isMined }) => !isMined).length,
     costWei: () =>
       open.reduce(

@@ -26,6 +26,7 @@ export interface OperatorOptions {
   readonly checksum: (address: string) => string;
   /** Address of the exchange contract. */
   readonly exchange: string;
+  readonly collateral: string;
   readonly chainId: number;
   readonly gasPriceMaxWei: bigint;
   readonly onError: (error: Error) => void;
@@ -57,7 +58,7 @@ export function startOperator(options: OperatorOptions): Operator {
     ...options,
     candidates,
     unmined: () => lanes.reduce((sum, lane) => sum + lane.status().unmined, 0),
-    preflight: createPreflight(rpc, options.exchange),
+    preflight: createPreflight(rpc, options),
     triage: createTriage(onError),
   };
   const token = randomUUID();

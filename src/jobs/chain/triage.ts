@@ -1,4 +1,4 @@
-import type { Failure } from '../../chain/exchange-contract';
+import { type Failure, FOR_GOOD } from '../../chain/exchange-contract';
 import { FAULT_REASONS, type FaultReason } from '../../exchange/chain';
 import type { Candidate } from './candidates';
 
@@ -20,7 +20,8 @@ export interface Triage {
 /** Blocks between the two looks at a match that a wallet spoils: what one block took, a reorganization may give back. */
 const BLOCKS_APART = 2;
 const LOOK_AGAIN_MS = 500;
-const MATCH_GAS_MAX = 7_000_000n;
+/** With the base of `settleGas` this is below the 16,777,216 that a transaction may have. */
+const MATCH_GAS_MAX = 15_500_000n;
 /** A fault of the operator is not over in a moment; each look takes longer to come. */
 const PAUSE_MS = 1_000;
 const DOUBLINGS_MAX = 5;
@@ -33,9 +34,13 @@ interface Look {
   readonly times: number;
 }
 
-/** A match can never run once a wallet spoiled it or one of its orders expired; every other fault is the operator's. */
+/**
+ * A match can never run once a wallet spoiled it or one of its orders expired, when its orders do not allow it, or when a whole
+ * transaction is too small for it. Every other fault is the operator's, and passes.
+ */
 const FINAL: ReadonlySet<FaultReason> = new Set(FAULT_REASONS.slice(0, FAULT_REASONS.indexOf('EXPIRED') + 1));
-export const isFinalFault = (reason: FaultReason): boolean => FINAL.has(reason);
+export const isFinalFault = ({ reason, error }: Failure, { encoded }: Candidate): boolean =>
+  FINAL.has(reason) || FOR_GOOD.has(error) || (reason === 'OUT_OF_GAS' && encoded.gas >= MATCH_GAS_MAX);
 
 export interface Triager {
   /** `block` is the head at which the failures were seen. */
@@ -67,7 +72,7 @@ export function createTriage(onError: (error: Error) => void): Triager {
           wait.push({ candidate: larger, pauseMs: 0 });
           continue;
         }
-        const isFinal = isFinalFault(failure.reason);
+        const isFinal = isFinalFault(failure, candidate);
         const last = looks.get(candidate.id);
         const before = last?.isFinal === isFinal ? last : null;
         if (!isFinal) {
@@ -92,7 +97,7 @@ export function createTriage(onError: (error: Error) => void): Triager {
 /** A wallet's own code may need more than usual; null when a whole transaction is too small for it. */
 function withMoreGas(candidate: Candidate): Candidate | null {
   const { encoded } = candidate;
-  return encoded.gas >= MATCH_GAS_MAX
-    ? null
-    : { ...candidate, encoded: { ...encoded, gas: 2n * encoded.gas } };
+  if (encoded.gas >= MATCH_GAS_MAX) return null;
+  const gas = 2n * encoded.gas > MATCH_GAS_MAX ? MATCH_GAS_MAX : 2n * encoded.gas;
+  return { ...candidate, encoded: { ...encoded, gas } };
 }

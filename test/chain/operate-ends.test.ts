@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { checksumAddress } from '../../src/auth/address';
+import type { Artifact } from '../../src/chain/artifacts';
+import { matchOrdersData } from '../../src/chain/match-orders';
+import { signedOrdersOf } from '../../src/store/records/signed-order';
+import { until } from '../support/waiting';
+import { type Key, type Operating, startOperating } from './operating';
+import { startChainProxy } from './proxy';
+import { ONE, type Trader } from './world';
+
+const { compileSources } = require('../../scripts/contracts.js') as {
+  readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
+};
+
+/** Every match ends, and one that ends without money blames only a wallet that is at fault. */
+const HOSTILE = 'HostileCollateral';
+/** The slots of its own fields, behind those of OpenZeppelin's ERC-20. */
+const [MODE_SLOT, BANNED_SLOT] = ['0x5', '0x6'];
+const REVERTS = 3;
+
+let op: Operating;
+let traders: Trader[];
+const stopping: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  op = await startOperating();
+  traders = await Promise.all(Array.from({ length: 3 }, () => op.trader()));
+});
+afterEach(async () => {
+  for (const stop of stopping.splice(0)) await stop();
+  op.errors.length = 0;
+});
+afterAll(() => op?.stop());
+
+const one = (n: number): Trader => traders[n % traders.length] as Trader;
+const soon = (what: string, holds: () => boolean | Promise<boolean>) =>
+  until(what, holds, { explain: () => op.errors.join('\n') });
+const is = (key: Key, status: string) =>
+  soon(`${key.sequence} is ${status}`, async () => (await op.statusOf(key)) === status);
+function operate(...given: Parameters<Operating['operate']>) {
+  const operator = op.operate(...given);
+  stopping.push(operator.stop);
+  return operator;
+}
+
+/** Settles a match by a call of its own, past the exchange. */
+async function settleOutside(key: Key): Promise<void> {
+  const record = await op.settlements.find(key);
+  if (!record?.settlement) throw new Error('no record');
+  const orders = await op.settlements.ordersOf([record]);
+  const { takerOrder, makerOrders } = signedOrdersOf(record, orders, op.terms, checksumAddress);
+  if (!takerOrder) throw new Error('no order');
+  const { takerFillAmount, makerFillAmounts } = record.settlement;
+  const data = matchOrdersData({ takerOrder, makerOrders, takerFillAmount, makerFillAmounts });
+  await op.world.chain.send(op.world.operator.address, op.world.exchange, data);
+}
+
+test('a match whose orders were filled without the exchange ends without a wallet at fault, and gives back what it took', async () => {
+  const key = await op.match(one(0), one(1));
+  await settleOutside(key);
+  operate([0]);
+  await is(key, 'FAILED');
+  const record = await op.settlements.find(key);
+  expect(record?.failureReason).toBe('UNKNOWN');
+  expect(record?.failedWallet ?? null).toBeNull();
+  for (const { address } of [one(0), one(1)]) {
+    const account = await op.ledger.chainAccount(address.toLowerCase());
+    expect(account).toMatchObject({ collateral: { outMicro: 0 }, suspendedUntilMs: null });
+  }
+});
+
+test('a SELL to many wallets whose code burns all gas is settled, fill by fill', async () => {
+  const count = 12;
+  const seller = await op.trader(100n * ONE, 1_000n * ONE);
+  const buyers = await Promise.all(Array.from({ length: count }, () => op.trader()));
+  for (const buyer of buyers) await op.engine.place(op.order(buyer, 0, 5_000, 10));
+  const { record } = await op.engine.place(op.order(seller, 0, 5_000, 10 * count, 1));
+  const ref = { marketId: op.terms.id, tradeMs: record.fillMs, sequence: record.sequence };
+  for (const { address } of buyers) await op.world.chain.ask('anvil_setCode', address, '0x5b600056');
+  await op.write({ ...ref, part: 0 });
+  operate([0]);
+  for (let part = 0; part < count; part++) await is({ ...ref, part }, 'CONFIRMED');
+});
+
+test('while the collateral is paused matches wait and no wallet is at fault; a wallet that it refuses alone fails', async () => {
+  const { chain, collateral, deployer } = op.world;
+  const content = readFileSync(path.join(__dirname, `${HOSTILE}.sol`), 'utf8');
+  const artifact = compileSources({ [`${HOSTILE}.sol`]: { content } }, [HOSTILE]).get(HOSTILE) as Artifact;
+  const usual = await chain.ask<string>('eth_getCode', collateral, 'latest');
+  const hostile = await chain.ask<string>('eth_getCode', await chain.deploy(deployer, artifact), 'latest');
+  const write = (slot: string, value: string) =>
+    chain.ask('anvil_setStorageAt', collateral, slot, `0x${value.padStart(64, '0')}`);
+  const banned = await op.trader();
+  const [good, bad] = [await op.match(one(0), one(1)), await op.match(one(1), banned)];
+  try {
+    await write(MODE_SLOT, String(REVERTS));
+    await chain.ask('anvil_setCode', collateral, hostile);
+    operate([0]);
+    await soon('it is told', () => op.errors.join().includes('the collateral refuses every transfer'));
+    for (const key of [good, bad]) expect(await op.statusOf(key)).toBe('MATCHED');
+    await write(BANNED_SLOT, banned.address.slice(2));
+    await write(MODE_SLOT, '0');
+    await is(good, 'CONFIRMED');
+    await is(bad, 'FAILED');
+    expect(await op.settlements.find(bad)).toMatchObject({
+      ...{ failureReason: 'CALLBACK', failedWallet: banned.address.toLowerCase() },
+    });
+  } finally {
+    await chain.ask('anvil_setCode', collateral, usual);
+    await write(MODE_SLOT, '0');
+    await write(BANNED_SLOT, '0');
+  }
+});
+
+test('a lane that another process had in between ends what that one left', async () => {
+  const silent = await startChainProxy(op.world.anvil.url);
+  stopping.push(silent.stop);
+  let go: () => void = () => undefined;
+  const stall = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let isStalled = false;
+  const first = await op.match(one(0), one(1));
+  // The first process pauses for longer than its lease, before its transaction is in Redis.
+  operate([0], {
+    async onStep(step) {
+      if (step !== 'signed' || isStalled) return;
+      isStalled = true;
+      await stall;
+    },
+  });
+  await soon('the first process stands still', () => isStalled);
+  silent.swallow();
+  const other = op.operate([0], { nodeUrls: [silent.url] });
+  await is(first, 'SUBMITTED');
+  await other.stop();
+  expect(await op.intents.list()).toHaveLength(1);
+  go();
+  await is(first, 'CONFIRMED');
+  const second = await op.match(one(1), one(2));
+  await is(second, 'CONFIRMED');
+  await soon('no intent is open', async () => (await op.intents.list()).length === 0);
+});
