@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
-import { operatorProblem } from '../config/chain';
+import { operatorProblem, withoutKeys } from '../config/chain';
 import type { Config } from '../config/load';
-import { ConfigError } from '../config/report';
+import { ConfigError, type ConfigProblem } from '../config/report';
 import { createCardDrawing } from '../http/card-drawing';
 import { clientAddress } from '../http/client-address';
 import { createPace, noPace } from '../http/pace';
@@ -25,7 +25,7 @@ import { createMarketForgetting } from '../store/archive/markets';
 import { dropOldMonths } from '../store/archive/retention';
 import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
-import { watchCongestion } from '../store/chain/congestion';
+import { CONGESTED } from '../store/chain/standstill';
 import { noteLayout, unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
@@ -42,6 +42,7 @@ import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
 import { otherFundsOf } from './chain-books';
+import { wrongFunds } from './chain-examine';
 import { workOnChain } from './chain-work';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
@@ -76,17 +77,23 @@ const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 async function checkStanding(config: Config, store: Store): Promise<void> {
   const { redis, run, keys, clock, standings } = store;
   await clock.measure();
-  const refuse = (variable: string, problem: string): never => {
+  const refuseWith = (row: ConfigProblem): never => {
     closeStore(store);
-    throw new ConfigError([{ variable, given: '(hidden)', problem }]);
+    throw new ConfigError([row]);
   };
+  const refuse = (variable: string, problem: string): never =>
+    refuseWith({ variable, given: '(hidden)', problem });
   const wrong = unreadable(await noteLayout(run, keys));
   if (wrong !== null) refuse('REDIS_URL', wrong);
   if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
   const other = await otherFundsOf(config, store);
   if (other !== null) refuse('FUNDS', other);
+  const contradicted = await wrongFunds(config, store);
+  if (contradicted !== null) refuseWith(contradicted);
   const weakness = weaknessOf(await standings.refresh());
+  // A match that Redis forgets may be settled on the chain all the same.
+  if (config.chain !== null && weakness !== null) refuse('REDIS_URL', `${weakness}; FUNDS=chain needs that`);
   clock.start();
   standings.start();
   if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
@@ -94,6 +101,8 @@ async function checkStanding(config: Config, store: Store): Promise<void> {
   standings.stop();
   refuse('REDIS_URL', `${weakness}, or ALLOW_WEAK_DURABILITY=1`);
 }
+
+const BACKLOGGED = ['BACKLOG', 'the exchange is catching up with accepted orders; retry shortly'] as const;
 
 const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerifier> =>
   createOrderVerifier({
@@ -112,7 +121,9 @@ const openBoard = (connection: RedisClient, log: Logger) =>
   });
 
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
-export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
+export async function startWeb(given: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
+  const config = withoutKeys(given);
+  if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
   await checkStanding(config, store);
   const { redis, clock, metrics, standings } = store;
@@ -125,13 +136,16 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   const realtime = createRealtime({ ...store, ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
-  const congestion = config.chain && watchCongestion({ ...store, now: clock.now });
+  const congestion = store.books?.congestion;
   const http = createHttp({
     ...store,
     ...access,
     shedding,
     arrivedAt: eventLoop.arrivedAt,
-    isBacklogged: () => backlog.isTooLong() || (congestion?.isTooMuch() ?? false),
+    behind() {
+      if (backlog.isTooLong()) return BACKLOGGED;
+      return congestion?.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null;
+    },
     onModeChange: realtime.modeChanged,
     replicas: realtime.replicas,
     previewEnding: (id, outcome) => previewEnding(store, id, outcome),

@@ -3,11 +3,14 @@ import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
 import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
+import { watchCongestion } from '../store/chain/congestion';
 import { noteFunds, otherFunds, readFunds } from '../store/chain/funds';
 import { createChainLedger } from '../store/chain/ledger';
+import { modeOnChain } from '../store/chain/standstill';
 import type { MarketList } from '../store/reads/market-list';
 import { accountReads } from '../store/reads/on-chain';
 import type { Reads } from '../store/reads/reads';
+import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { ChainPlacing } from '../store/verbs/place';
@@ -25,6 +28,7 @@ interface BooksParts extends Door {
   /** Those of paper funds. */
   readonly reads: Reads;
   readonly marketList: MarketList;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -41,7 +45,7 @@ export async function otherFundsOf(config: Config, { redis, run, keys }: Door): 
 
 /** The books of funds on a chain, and the chain that they follow. */
 export function openBooks(config: Config, chainConfig: ChainConfig, parts: BooksParts) {
-  const { redis, run, keys, scale, marketList, log } = parts;
+  const { redis, run, keys, scale, marketList, clock, log } = parts;
   const chain = openChain(config, chainConfig);
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale },
@@ -49,6 +53,8 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
       log.error({ settlements }, 'the chain settled matches that the books lack'),
   });
   const { market } = parts.reads;
+  const congestion = watchCongestion({ redis, keys, now: clock.now });
+  const mode = modeOnChain({ mode: parts.reads.mode, cursor: ledger.cursor, congestion, now: clock.now });
   const seeing = createSeeing({
     ...{
       lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
@@ -68,5 +74,6 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
       token: asset === 'COLLATERAL' ? collateralAddress : conditionalTokensAddress,
     }),
   };
-  return { ...chain, ledger, seeing, placing, reads: { ...parts.reads, ...accountReads(ledger, market) } };
+  const reads = { ...parts.reads, ...accountReads(ledger, market), mode };
+  return { ...chain, ledger, congestion, seeing, placing, reads };
 }

@@ -1,7 +1,8 @@
 import { domainSeparator, orderStructHash, typedDigest } from '../auth/order-hash';
-import { type ChainCheck, examineChain } from '../chain/examine';
+import { type ChainCheck, contradiction, type ExamineOptions, examineChain } from '../chain/examine';
 import { createKeySigner } from '../chain/signer';
 import type { Config } from '../config/load';
+import type { ConfigProblem } from '../config/report';
 import { type SignedOrder, ZERO_ADDRESS } from '../exchange/order';
 import { createIntents } from '../store/chain/intents';
 import type { Clock } from '../store/redis/clock';
@@ -30,8 +31,21 @@ const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex
 
 /** The doctor's checks of the chain; none with paper funds. */
 export async function examineFunds(config: Config, parts: ExamineParts): Promise<readonly ChainCheck[]> {
+  const options = await optionsOf(config, parts);
+  return options === null ? [] : examineChain(options);
+}
+
+/** The variable that the chain contradicts, at boot; null also while the chain does not answer. */
+export async function wrongFunds(config: Config, parts: ExamineParts): Promise<ConfigProblem | null> {
+  const options = await optionsOf(config, parts);
+  const found = options && (await contradiction(options));
+  if (found?.variable === undefined) return null;
+  return { variable: found.variable, given: '(hidden)', problem: `does not fit the chain: ${found.detail}` };
+}
+
+async function optionsOf(config: Config, parts: ExamineParts): Promise<ExamineOptions | null> {
   const { books, clock } = parts;
-  if (config.chain === null || books === null) return [];
+  if (config.chain === null || books === null) return null;
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = books.contracts;
   const separator = domainSeparator({
     ...{ name: config.eip712Name, version: '1', chainId: config.chainId },
@@ -39,7 +53,9 @@ export async function examineFunds(config: Config, parts: ExamineParts): Promise
   });
   const own = await createKeySigner(config.chain.operatorKeys).addresses();
   const lanes = await createIntents(parts).lanes();
-  return examineChain({
+  const { oracleAddress, oracleKey } = config.chain;
+  const [key = null] = oracleKey === null ? [] : await createKeySigner([oracleKey]).addresses();
+  return {
     ...{ rpc: books.rpc, blocks: books.blocks, chainId: config.chainId, now: clock.now },
     contracts: {
       exchange: exchangeAddress,
@@ -50,5 +66,6 @@ export async function examineFunds(config: Config, parts: ExamineParts): Promise
     domainSeparator: hex(separator),
     vector: { order: SAMPLE, hash: hex(typedDigest(separator, orderStructHash(SAMPLE))) },
     operators: [...new Set([...own, ...lanes.map(({ address }) => address)])],
-  });
+    oracle: { address: oracleAddress, key },
+  };
 }

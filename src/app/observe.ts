@@ -6,7 +6,7 @@ import type { Metrics, Sample } from '../metrics/metrics';
 import { archiveAnswers } from '../store/archive/answers';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import type { ChainCursor } from '../store/chain/accounts';
-import { type Congestion, watchCongestion } from '../store/chain/congestion';
+import type { Congestion } from '../store/chain/congestion';
 import { createIntents, LANE_STATES } from '../store/chain/intents';
 import type { ChainRequests } from '../store/chain/requests';
 import { infoOf, number } from '../store/health/info';
@@ -61,9 +61,8 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   metrics.sample(() => memorySamples(observed));
   metrics.sample(() => outboxSamples(observed));
   metrics.sample(() => archiveSamples(observed));
-  const { books, clock } = observed;
-  const congestion = books && watchCongestion({ ...observed, now: clock.now });
-  metrics.sample(() => settlementSamples(observed, congestion));
+  const { books } = observed;
+  metrics.sample(() => settlementSamples(observed, books?.congestion ?? null));
   if (books) metrics.sample(() => chainSamples(observed, books));
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({

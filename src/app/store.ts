@@ -187,7 +187,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const marketList = createMarketList({ redis, keys, clock, history, doubts, view: paperReads.view });
   const books =
     config.chain &&
-    openBooks(config, config.chain, { redis, run, keys, scale, reads: paperReads, marketList, log });
+    openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: paperReads, marketList, log });
   const reads = books?.reads ?? paperReads;
   const { engine, markets, ownMarkets, chainRequests } = openTrade(config, {
     ...{ redis, run, keys, clock, reads, scale, past, grantMicro },

@@ -1,6 +1,7 @@
-import { Interface } from 'ethers';
+import { Interface, isError } from 'ethers';
 import type { SignedOrder } from '../exchange/order';
 import type { Blocks } from './blocks';
+import { RpcError } from './endpoint';
 import { EXCHANGE } from './exchange-contract';
 import { readBytes, readNumber } from './hex';
 import type { Rpc } from './rpc';
@@ -11,6 +12,8 @@ export interface ChainCheck {
   readonly name: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly detail: string;
+  /** Only when the chain answers otherwise than this variable says: with it every order would be wrong. */
+  readonly variable?: string;
 }
 
 export interface ExamineOptions {
@@ -25,6 +28,8 @@ export interface ExamineOptions {
   readonly vector: { readonly order: SignedOrder; readonly hash: string };
   /** The addresses that send settlements. */
   readonly operators: readonly string[];
+  /** The oracle of new markets, and the address of ORACLE_KEY; null without that key. */
+  readonly oracle: { readonly address: string; readonly key: string | null };
   /** The time of Redis. */
   readonly now: () => number;
 }
@@ -36,26 +41,53 @@ const AGE_FAIL_MS = 30_000;
 /** Money for about 100 settlements at the usual price. */
 const GAS_MONEY_LEAST = 10n ** 15n;
 
-type Look = () => Promise<Omit<ChainCheck, 'name'>>;
+type Found = Omit<ChainCheck, 'name'>;
 
-/** Compares the chain with what this exchange takes it for. Reads only. */
-export async function examineChain(options: ExamineOptions): Promise<readonly ChainCheck[]> {
-  const looks: (readonly [string, Look])[] = [
-    ['chain nodes', () => nodes(options)],
-    ['chain finality', () => finality(options)],
-    ['chain contracts', () => assets(options)],
-    ['chain order hash', () => hashes(options)],
-    ['chain decimals', () => decimals(options)],
-    ['chain trading', () => trading(options)],
-    ...options.operators.map((one) => [`chain operator ${one}`, () => operator(options, one)] as const),
-  ];
-  return Promise.all(looks.map(async ([name, look]) => ({ name, ...(await orFailure(look)) })));
+interface Look {
+  readonly name: string;
+  readonly look: () => Promise<Found>;
+  /** At fault when the contract has no such function. */
+  readonly variable?: string;
 }
 
-async function orFailure(look: Look): Promise<Omit<ChainCheck, 'name'>> {
+/** Whether the chain is the one that the variables describe. */
+const terms = (options: ExamineOptions): Look[] => [
+  { name: 'chain nodes', look: () => nodes(options) },
+  { name: 'chain contracts', look: () => assets(options), variable: 'EXCHANGE_ADDRESS' },
+  { name: 'chain order hash', look: () => hashes(options), variable: 'EXCHANGE_ADDRESS' },
+  { name: 'chain decimals', look: () => decimals(options), variable: 'COLLATERAL_ADDRESS' },
+];
+
+/** Compares the chain with what this exchange takes it for. Reads only. */
+export const examineChain = (options: ExamineOptions): Promise<readonly ChainCheck[]> => {
+  const { key } = options.oracle;
+  return seen([
+    ...terms(options),
+    { name: 'chain finality', look: () => finality(options) },
+    { name: 'chain trading', look: () => trading(options) },
+    ...options.operators.map((one) => ({
+      name: `chain operator ${one}`,
+      look: () => operator(options, one),
+    })),
+    ...(key === null ? [] : [{ name: `chain oracle ${key}`, look: () => oracle(options, key) }]),
+  ]);
+};
+
+/** The first answer of the chain that contradicts a variable; null while there is none, also when the chain does not answer. */
+export async function contradiction(options: ExamineOptions): Promise<ChainCheck | null> {
+  return (await seen(terms(options))).find(({ variable }) => variable !== undefined) ?? null;
+}
+
+const seen = (looks: readonly Look[]): Promise<readonly ChainCheck[]> =>
+  Promise.all(looks.map(async (one) => ({ name: one.name, ...(await orFailure(one)) })));
+
+async function orFailure({ look, variable }: Look): Promise<Found> {
   try {
     return await look();
   } catch (error) {
+    const isAnswer = (error instanceof RpcError && error.isRevert) || isError(error, 'BAD_DATA');
+    if (isAnswer && variable !== undefined)
+      return differs(variable, 'there is another contract, or none, at this address');
     return fail(`cannot be seen: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -63,6 +95,7 @@ async function orFailure(look: Look): Promise<Omit<ChainCheck, 'name'>> {
 const ok = (detail: string) => ({ verdict: 'ok', detail }) as const;
 const warn = (detail: string) => ({ verdict: 'warn', detail }) as const;
 const fail = (detail: string) => ({ verdict: 'fail', detail }) as const;
+const differs = (variable: string, detail: string): Found => ({ verdict: 'fail', detail, variable });
 
 /** The answer of a contract, as two nodes give it. */
 async function view(
@@ -88,8 +121,9 @@ async function nodes({ rpc, chainId }: ExamineOptions) {
     return other === chainId ? [] : [`${endpoint} serves chain ${other} and not ${chainId}`];
   });
   const right = answers.length - problems.length;
-  if (right < rpc.quorum || problems.some((one) => one.includes('serves chain')))
-    return fail(problems.join('; '));
+  if (problems.some((one) => one.includes('serves chain')))
+    return differs('CHAIN_RPC_URL', problems.join('; '));
+  if (right < rpc.quorum) return fail(problems.join('; '));
   if (problems.length > 0) return warn(problems.join('; '));
   if (answers.length === 1) return warn('one node, which is trusted alone: add others to CHAIN_RPC_URL');
   return ok(`${answers.length} nodes of chain ${chainId}`);
@@ -106,35 +140,41 @@ async function finality({ blocks, now }: ExamineOptions) {
 async function assets(options: ExamineOptions) {
   const { exchange, collateral, conditionalTokens } = options.contracts;
   const code = await options.rpc.agree('eth_getCode', [exchange, 'latest'], (one) => readBytes(one, 'code'));
-  if (code === '0x') return fail(`there is no contract at EXCHANGE_ADDRESS ${exchange}`);
-  const wrong: string[] = [];
+  if (code === '0x')
+    return differs('EXCHANGE_ADDRESS', `there is no contract at EXCHANGE_ADDRESS ${exchange}`);
   for (const [method, variable, own] of [
     ['getCollateral', 'COLLATERAL_ADDRESS', collateral],
     ['getCtf', 'CONDITIONAL_TOKENS_ADDRESS', conditionalTokens],
   ] as const) {
     const theirs = String(await ofExchange(options, method));
     if (theirs.toLowerCase() !== own.toLowerCase())
-      wrong.push(`${variable} is ${own}, and the contract's ${theirs}`);
+      return differs(variable, `${variable} is ${own}, and the contract's ${theirs}`);
   }
-  return wrong.length > 0 ? fail(wrong.join('; ')) : ok(`the exchange contract ${exchange} has these assets`);
+  return ok(`the exchange contract ${exchange} has these assets`);
 }
 
 async function hashes(options: ExamineOptions) {
   const { domainSeparator, vector } = options;
   const domain = String(await ofExchange(options, 'domainSeparator'));
   if (domain !== domainSeparator)
-    return fail(`the contract's domain separator is ${domain} and not ${domainSeparator}: check EIP712_NAME`);
+    return differs(
+      'EIP712_NAME',
+      `the contract's domain separator is ${domain} and not ${domainSeparator}: check EIP712_NAME`,
+    );
   const hash = String(await ofExchange(options, 'hashOrder', [vector.order]));
   return hash === vector.hash
     ? ok('the contract hashes orders as this exchange does')
-    : fail(`the contract hashes an order to ${hash} and not ${vector.hash}`);
+    : differs('EXCHANGE_ADDRESS', `the contract hashes an order to ${hash} and not ${vector.hash}`);
 }
 
 async function decimals(options: ExamineOptions) {
   const found = Number(await view(options, options.contracts.collateral, TOKEN, 'decimals'));
   return found === options.decimals
     ? ok(`the collateral has ${found}`)
-    : fail(`the collateral has ${found} decimals and not ${options.decimals}: check COLLATERAL_DECIMALS`);
+    : differs(
+        'COLLATERAL_DECIMALS',
+        `the collateral has ${found} decimals and not ${options.decimals}: check COLLATERAL_DECIMALS`,
+      );
 }
 
 async function trading(options: ExamineOptions) {
@@ -149,8 +189,23 @@ async function operator(options: ExamineOptions, address: string) {
   // An empty batch: a contract without `settle` reverts.
   const call = { from: address, to: contracts.exchange, data: EXCHANGE.encodeFunctionData('settle', [[]]) };
   await rpc.agree('eth_call', [call, 'latest'], (one) => readBytes(one, 'settle'));
+  return gasOf(options, address, 'it may settle');
+}
+
+async function gasOf({ rpc }: ExamineOptions, address: string, may: string): Promise<Found> {
   const money = await rpc.agree('eth_getBalance', [address, 'latest'], String);
   return BigInt(money) < GAS_MONEY_LEAST
     ? warn('it has little money for gas: send it some')
-    : ok('it may settle, and has money for gas');
+    : ok(`${may}, and has money for gas`);
+}
+
+/** The key that opens markets and reports their results. */
+async function oracle(options: ExamineOptions, key: string) {
+  const { address } = options.oracle;
+  if (key.toLowerCase() !== address.toLowerCase())
+    return fail(`ORACLE_ADDRESS is ${address}, so this key cannot report the results of new markets`);
+  const roles = [await ofExchange(options, 'isOperator', [key]), await ofExchange(options, 'isAdmin', [key])];
+  if (!roles.includes(true))
+    return fail('the contract does not let it register tokens: an admin must add it (addOperator)');
+  return gasOf(options, key, 'it may register tokens');
 }

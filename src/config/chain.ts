@@ -113,6 +113,13 @@ export function chainConfig(values: ChainValues): ChainConfig {
   };
 }
 
+/** For web, which serves strangers: it uses no key, so it keeps none. The same configuration when there is none. */
+export function withoutKeys<C extends { readonly chain: ChainConfig | null }>(config: C): C {
+  const { chain } = config;
+  if (chain === null || (chain.operatorKeys.length === 0 && chain.oracleKey === null)) return config;
+  return { ...config, chain: { ...chain, operatorKeys: [], oracleKey: null } };
+}
+
 /** A worker settles, so it needs keys or a signer; web must have none. */
 export const operatorProblem = (chain: ChainConfig): ConfigProblem | null =>
   chain.operatorKeys.length > 0 || chain.operatorSignerUrl !== null

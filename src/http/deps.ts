@@ -102,8 +102,8 @@ export interface HttpDeps {
   readonly standing: () => Standing | null;
   /** Called after a change of the mode, so that sockets receive it at once. */
   readonly onModeChange: () => void;
-  /** Whether new orders are refused with BACKLOG. */
-  readonly isBacklogged: () => boolean;
+  /** The refusal of new orders while the exchange is behind its own work; null while it is not. */
+  readonly behind: () => readonly [code: 'BACKLOG' | 'CANCEL_ONLY', detail: string] | null;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;
   /** The earliest moment, of `performance.now()`, at which the request that is read now may have arrived. */

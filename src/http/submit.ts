@@ -130,15 +130,15 @@ interface Candidate {
 
 /** Builds the request to the engine; throws the first refusal of the checks from `taker` to `signature`. */
 function check(
-  { reads, verifier, scale, isBacklogged }: Context,
+  { reads, verifier, scale, behind }: Context,
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
   checkTerms(signed, terms);
   // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
-  if (isBacklogged())
-    throw new Refusal('BACKLOG', 'the exchange is catching up with accepted orders; retry shortly');
+  const refused = behind();
+  if (refused) throw new Refusal(...refused);
   progress.stage = 'nonce';
   if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
   progress.stage = 'signed';

@@ -1,9 +1,15 @@
 import { hexlify } from 'ethers';
+import { startWeb, startWorker } from '../../src/app/app';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
 import { createBlocks } from '../../src/chain/blocks';
-import { type ChainCheck, type ExamineOptions, examineChain } from '../../src/chain/examine';
+import { type ChainCheck, contradiction, type ExamineOptions, examineChain } from '../../src/chain/examine';
+import { withoutKeys } from '../../src/config/chain';
+import { loadConfig } from '../../src/config/load';
+import { createLogger } from '../../src/log';
 import { createShell } from '../cli/shell';
+import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startTestRedis } from '../support/redis';
+import { ENVIRONMENT } from '../support/settings';
 import { type Nodes, startNodes } from './nodes';
 import { newTrader, ONE, startWorld, type World } from './world';
 
@@ -37,6 +43,7 @@ beforeEach(async () => {
     domainSeparator: hexlify(separator),
     vector: { order, hash: hexlify(typedDigest(separator, orderStructHash(order))) },
     operators: [world.operator.address],
+    oracle: { address: world.operator.address, key: null },
     now: () => timeMs + 1_000,
   };
 });
@@ -58,10 +65,10 @@ test('a chain that this exchange can use passes every check', async () => {
   expect(checks.map(({ name }) => name)).toEqual([
     ...[
       'chain nodes',
-      'chain finality',
       'chain contracts',
       'chain order hash',
       'chain decimals',
+      'chain finality',
       'chain trading',
     ],
     `chain operator ${world.operator.address}`,
@@ -132,6 +139,100 @@ test('a paused contract and an operator without money are found', async () => {
     'fail chain trading: the contract is paused: an admin must unpause it',
   );
   await world.call(world.admin.address, 'unpauseTrading');
+});
+
+test.each<[string, () => Partial<ExamineOptions>, string | undefined]>([
+  ['a chain that fits', () => ({}), undefined],
+  ['another chain', () => ({ chainId: 56 }), 'CHAIN_RPC_URL'],
+  [
+    'other tokens',
+    () => ({ contracts: { ...right.contracts, conditionalTokens: world.exchange } }),
+    'CONDITIONAL_TOKENS_ADDRESS',
+  ],
+  [
+    'another contract than the exchange',
+    () => ({ contracts: { ...right.contracts, exchange: world.collateral } }),
+    'EXCHANGE_ADDRESS',
+  ],
+  ['another domain', () => ({ domainSeparator: `0x${'11'.repeat(32)}` }), 'EIP712_NAME'],
+  ['another hash', () => ({ vector: { ...right.vector, hash: `0x${'11'.repeat(32)}` } }), 'EXCHANGE_ADDRESS'],
+  ['other decimals', () => ({ decimals: 6 }), 'COLLATERAL_DECIMALS'],
+  ['no operator', () => ({ operators: [newTrader().address] }), undefined],
+  [
+    'no answer',
+    () => {
+      for (const proxy of nodes.proxies) proxy.drop();
+      return { decimals: 6 };
+    },
+    undefined,
+  ],
+])('%s is or is not a reason to refuse the start', async (_, wrong, expected) => {
+  expect((await contradiction({ ...right, ...wrong() }))?.variable).toBe(expected);
+});
+
+test('an oracle without the role, without money or of another address is found', async () => {
+  const stranger = newTrader().address;
+  const mine = (key: string, address = key) => examined({ oracle: { address, key } });
+  expect(await mine(world.operator.address)).toEqual([]);
+  expect(await mine(world.admin.address)).toEqual([]);
+  expect(await mine(stranger)).toEqual([expect.stringMatching(/^fail chain oracle .+register tokens/)]);
+  expect(await mine(world.operator.address, stranger)).toEqual([
+    expect.stringMatching(/^fail chain oracle .+: ORACLE_ADDRESS is/),
+  ]);
+  await world.call(world.admin.address, 'addOperator', stranger);
+  expect(await mine(stranger)).toEqual([expect.stringMatching(/^warn chain oracle .+little money/)]);
+});
+
+describe('the start of a process', () => {
+  let server: DurableRedis;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    server = await startDurableRedis({ appendonly: 'always' });
+    env = {
+      ...{ ...ENVIRONMENT, REDIS_URL: server.url, FUNDS: 'chain', CHAIN_RPC_URL: nodes.anvil.url },
+      ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
+      ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer },
+      ...{ OPERATOR_KEYS: world.operator.key.privateKey, ORACLE_KEY: world.admin.key.privateKey },
+    };
+  });
+  afterAll(() => server?.stop());
+
+  const lines: string[] = [];
+  const begin = async (start: typeof startWeb | typeof startWorker, more: Record<string, string>) => {
+    const config = loadConfig({ ...env, ...more });
+    const running = await start(
+      config,
+      createLogger(config, 'test', { write: (line) => void lines.push(line) }),
+    );
+    await running.stop(2_000);
+  };
+
+  test.each([
+    ['web', startWeb],
+    ['a worker', startWorker],
+  ] as const)('%s does not start where the chain contradicts a variable', async (_, start) => {
+    await expect(begin(start, { COLLATERAL_DECIMALS: '6' })).rejects.toThrow(
+      /COLLATERAL_DECIMALS does not fit/,
+    );
+    await expect(begin(start, { EIP712_NAME: 'Another' })).rejects.toThrow(
+      /EIP712_NAME does not fit the chain/,
+    );
+  });
+
+  test('neither starts on a Redis that may lose a match', async () => {
+    const weak = await startDurableRedis({ appendonly: 'everysec' });
+    const more = { REDIS_URL: weak.url, ALLOW_WEAK_DURABILITY: '1' };
+    for (const start of [startWeb, startWorker])
+      await expect(begin(start, more)).rejects.toThrow(/durability everysec.+FUNDS=chain needs that/);
+    await weak.stop();
+  });
+
+  test('web starts while no node answers, and keeps no key', async () => {
+    await begin(startWeb, { CHAIN_RPC_URL: 'http://127.0.0.1:1' });
+    expect(lines.join('')).toContain('web ignores OPERATOR_KEYS and ORACLE_KEY');
+    const { chain } = withoutKeys(loadConfig(env));
+    expect(chain).toMatchObject({ operatorKeys: [], oracleKey: null });
+  });
 });
 
 test('exchange doctor shows the checks with funds on a chain', async () => {

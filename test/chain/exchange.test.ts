@@ -7,6 +7,7 @@ import {
   type ChainTrader,
   startChainExchange,
 } from '../support/chain-exchange';
+import { listen } from '../support/listener';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
@@ -200,6 +201,31 @@ test('a wallet that moves its tokens away loses its order, before anybody meets 
     const { status, reason } = (await bob.get(`/orders/${resting.body.orderHash}`)).body;
     return status === 'CANCELLED' && reason === 'FUNDS';
   });
+});
+
+test('while a match has waited for the chain for 30 s only cancels are taken, which every socket hears, until it is settled', async () => {
+  const socket = await listen(exchange.url);
+  const told = () => socket.all('exchange:update').at(-1)?.mode;
+  const configOf = async () => (await exchange.client.get('/config')).body;
+  await exchange.shell.exchange('chain', 'pause');
+  await submit(alice, { side: 'SELL', outcome: 0, pips: 5_000, lots: 1_000 });
+  const bought = await submit(bob, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
+  expect(bought.body).toMatchObject({ status: 'FILLED' });
+  const resting = await submit(bob, { side: 'BUY', outcome: 0, pips: 1_000, lots: 1_000 });
+  await until('only cancels are taken', async () => (await configOf()).mode === 'CANCEL_ONLY');
+  expect((await configOf()).message).toContain('waited for more than 30 s');
+  await until('a socket is told', () => told() === 'CANCEL_ONLY');
+  const refused = await submit(bob, { side: 'BUY', outcome: 0, pips: 2_000, lots: 1_000 });
+  expect(refused.body).toMatchObject({ status: 503, code: 'CANCEL_ONLY' });
+  expect(refused.body.detail).toContain('waited for more than 30 s');
+  const cancelled = await bob.post(`/orders/${resting.body.orderHash}/cancel`);
+  expect(cancelled.body.status).toBe('CANCELLED');
+  await exchange.shell.exchange('chain', 'resume');
+  await until('orders are taken again', async () => (await configOf()).mode === 'NORMAL');
+  await until('the socket is told', () => told() === 'NORMAL');
+  const next = await submit(bob, { side: 'BUY', outcome: 0, pips: 1_000, lots: 1_000 });
+  expect(next.body).toMatchObject({ status: 'OPEN' });
+  socket.close();
 });
 
 test('a nonce is raised by the wallet itself', async () => {

@@ -96,6 +96,28 @@ async function openMarketOf(by: string, question: string): Promise<Terms> {
 const report = (by: string, { questionId }: Terms, payouts: readonly number[]) =>
   world.chain.send(by, world.ctf, ctfAbi.encodeFunctionData('reportPayouts', [questionId, payouts]));
 
+test('without a recent final block only cancels are taken, and the message says why', async () => {
+  const { reads, books, keys, redis } = store;
+  const isLate = { mode: 'CANCEL_ONLY', message: expect.stringContaining('no new final block') };
+  expect(await reads.mode()).toMatchObject(isLate);
+  const follow = async () => {
+    await finalize();
+    const from = (await books?.ledger.finalBlock()) ?? null;
+    const final = await books?.blocks.final();
+    if (final) await books?.ledger.observeBlock(from, final, [], []);
+  };
+  await follow();
+  expect(await reads.mode()).toEqual({ mode: 'NORMAL', message: null });
+  await redis.hset(keys.cursor, 'finalNotedMs', store.clock.now() - 31_000);
+  expect(await reads.mode()).toMatchObject(isLate);
+  await follow();
+  expect((await reads.mode()).mode).toBe('NORMAL');
+  await store.engine.setMode('HALTED', 'the operator says so');
+  await redis.hset(keys.cursor, 'finalNotedMs', 0);
+  expect(await reads.mode()).toEqual({ mode: 'HALTED', message: 'the operator says so' });
+  await store.engine.setMode('NORMAL', null);
+});
+
 test('without a worker that has the key, the faucet refuses instead of promising', async () => {
   await expect(store.chainRequests.askFaucet(newTrader().address)).rejects.toMatchObject({
     code: 'NOT_FOUND',

@@ -29,7 +29,7 @@ export async function startChainExchange() {
   const places = await openLocalChain({ chainId: 97, eip712Name: 'Market CTF Exchange', onStart });
   const { OPERATOR_KEYS, ORACLE_KEY, ...shown } = places;
   const env = { FUNDS: 'chain', PAPER_GRANT: '10000', UNSETTLED_MAX_NEW: '1000', ...shown };
-  const exchange = await startWebReplicas({ env });
+  const exchange = await startWebReplicas({ env, durable: true });
   const config = loadConfig({
     ...{ ...ENVIRONMENT, ...env, OPERATOR_KEYS, ORACLE_KEY },
     REDIS_URL: exchange.redis.url,
@@ -67,6 +67,7 @@ export async function startChainExchange() {
   return {
     shell: createShell(exchange.redis.url, env),
     client,
+    url: exchange.replicas[0]?.url ?? '',
     logged,
     ask,
     /** A wallet that has signed in and asked the faucet. */

@@ -192,7 +192,7 @@ export const MESSAGES = {
     event: EVENTS.exchange,
     title: 'What the exchange takes at the moment',
     summary:
-      'To every socket, on connecting and when the mode, its message or the epoch has changed. `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well; `message` is what the operator says about it. The same members are in `GET /config`.',
+      'To every socket, on connecting and when the mode, its message or the epoch has changed. `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well; `message` is what the operator says about it, or with funds on a chain why the exchange refuses orders by itself. The same members are in `GET /config`.',
     payload: object({ mode: ref('Mode'), message: nullable(text()), epoch }),
     example: { ...MODE, epoch: EPOCH },
   },
