@@ -6,7 +6,8 @@
 --          in this slot
 -- ARGV     1 shard prefix `{x}:`   2 the head (lib/cursor)   3 readings at the head, packed (lib/readings), without the moves of
 --          the exchange's own contract after the cursor: the accounts have their amounts as out and pending
--- Returns  { code, nowMs, cancelled, more }: OK; or MOVED, nothing changed, when the head is not after the cursor
+--          4 number I6 and hash c32 of the block that the cursor is at, which these are the moves after
+-- Returns  { code, nowMs, cancelled, more }: OK; or MOVED, nothing changed, when the cursor is elsewhere or not before the head
 -- Emits    CANCEL for each market with cancelled orders
 -- Bound    WEIGHT_MAX readings and markets of readings of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
@@ -19,11 +20,12 @@ local unfunded = require('lib.unfunded')
 local shard, now_ms = ARGV[1], outbox.now_ms()
 local number, time_ms, hash = struct.unpack(cursor.BLOCK, ARGV[2])
 local final = cursor.final(shard)
-if number <= final then
+if not cursor.is_at(shard, ARGV[4]) or number <= final then
   return { 'MOVED', integer.text(now_ms), 0, 0 }
 end
 local list = readings.unpack(ARGV[3])
 readings.limit(shard, list, number)
 cursor.note(shard, cursor.HEAD, number, time_ms, hash, now_ms)
-local cancelled, more = readings.cover(shard, list, final, unfunded.CANCEL_MAX, now_ms)
-return { 'OK', integer.text(now_ms), cancelled, more and 1 or 0 }
+local left = unfunded.left()
+readings.cover(shard, list, final, left, now_ms)
+return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

@@ -15,7 +15,7 @@
 --          cursor does not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first, and
 --          `unknown` the names of settlements that are not here or ended otherwise, to be heeded first. `settled` is the number
 --          of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later call with
---          its reading does it)
+--          its reading or cancel_unpaid does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
@@ -35,7 +35,7 @@ local COVERS, LAST = 1, 2
 local shard, stage = ARGV[1], tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
 local number, time_ms, hash = struct.unpack(cursor.BLOCK, ARGV[3])
-local settled, cancelled, more, unread, unknown = 0, 0, false, '', ''
+local settled, left, unread, unknown = 0, unfunded.left(), '', ''
 
 -- Ends one settlement.
 local function settle(packed, hold)
@@ -56,13 +56,11 @@ local function settle(packed, hold)
   finality.finish(shard, name, record, found, status, transaction, block, reason, wallet, now_ms)
   settled = settled + 1
   if status == settlements.FAILED then
-    local count, is_more = finality.punish(shard, name, found, reason, wallet, unfunded.CANCEL_MAX - cancelled, now_ms)
-    cancelled, more = cancelled + count, more or is_more
+    finality.punish(shard, record, found, reason, wallet, left, now_ms)
   end
 end
 
-local at, at_hash = cursor.final(shard)
-if (at_hash == '' and '' or struct.pack('>I6c32', at, at_hash)) ~= ARGV[2] or number < at then
+if not cursor.is_at(shard, ARGV[2]) or number < cursor.final(shard) then
   return { 'MOVED', integer.text(now_ms), 0, 0, 0, '', '' }
 end
 local list = readings.unpack(ARGV[5])
@@ -72,11 +70,10 @@ for i = 6, #ARGV do
   settle(ARGV[i], hold)
 end
 if stage >= COVERS then
-  local count, is_more = readings.cover(shard, list, number, unfunded.CANCEL_MAX - cancelled, now_ms)
-  cancelled, more = cancelled + count, more or is_more
+  readings.cover(shard, list, number, left, now_ms)
 end
 if stage == LAST and unread == '' and unknown == '' then
   cursor.note(shard, cursor.FINAL, number, time_ms, hash, now_ms)
 end
 local code = unread ~= '' and 'UNREAD' or unknown ~= '' and 'UNKNOWN' or 'OK'
-return { code, integer.text(now_ms), settled, cancelled, more and 1 or 0, unread, unknown }
+return { code, integer.text(now_ms), settled, left.cancelled, left.more and 1 or 0, unread, unknown }

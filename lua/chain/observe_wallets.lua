@@ -24,5 +24,6 @@ if number > at or number == at and hash ~= at_hash then
 end
 local list = readings.unpack(ARGV[3])
 readings.store(shard, list, number)
-local cancelled, more = readings.cover(shard, list, at, unfunded.CANCEL_MAX, now_ms)
-return { 'OK', integer.text(now_ms), cancelled, more and 1 or 0 }
+local left = unfunded.left()
+readings.cover(shard, list, at, left, now_ms)
+return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

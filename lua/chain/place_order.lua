@@ -14,7 +14,7 @@
 --          a refusal code and its detail, nothing changed: those of lua/place_order.lua, with CANCEL_ONLY also while the chain
 --          has no new final block, and
 --          INVALID_EXPIRATION minimum | WALLET_SUSPENDED untilMs | INSUFFICIENT_ALLOWANCE required available asset
---          UNSETTLED_LIMIT limit unsettled resting: 1 when open orders are counted
+--          UNSETTLED_LIMIT limit unsettled resting: 1 when open orders are counted | OPEN_ORDERS_LIMIT limit
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as lua/place_order.lua
 

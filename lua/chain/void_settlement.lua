@@ -6,7 +6,8 @@
 --          settlement, and the books of orders that are cancelled, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 reason (lib/finality)   4 guilty wallet (20 bytes), empty for none
 --          5 number of the block that proves it
--- Returns  { code, nowMs, cancelled, more }: OK; or OVER, UNKNOWN or LIVE when it is SUBMITTED, nothing changed
+-- Returns  { code, nowMs, cancelled, more }: OK, and cancel_unpaid cancels the rest when more is 1; or OVER, UNKNOWN or LIVE when it
+--          is SUBMITTED, nothing changed
 -- Emits    SETTLE and BALANCE; CANCEL for each market with cancelled orders
 -- Bound    one settlement, CANCEL_MAX orders (lib/unfunded)
 
@@ -25,5 +26,6 @@ elseif record[settlements.STATUS] == settlements.SUBMITTED then
   return { 'LIVE', integer.text(now_ms), 0, 0 }
 end
 finality.finish(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet, now_ms)
-local cancelled, more = finality.punish(shard, name, found, reason, wallet, unfunded.CANCEL_MAX, now_ms)
-return { 'OK', integer.text(now_ms), cancelled, more and 1 or 0 }
+local left = unfunded.left()
+finality.punish(shard, record, found, reason, wallet, left, now_ms)
+return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

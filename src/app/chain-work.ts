@@ -22,6 +22,7 @@ import { createPlainLease } from '../store/outbox/lease';
 import { nodeOf, oracleOf } from './chain';
 import type { Store } from './store';
 
+const CANCEL_EVERY_MS = 1_000;
 const NO_BOOKS = new Error('the store was opened without a chain');
 
 /** Brings the state of the chain into the books, in one worker at a time. */
@@ -106,7 +107,17 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     ...(hasFaucet ? [['the faucet', createFaucet({ requests, conditions, oracle, amount })] as const] : []),
   ];
   return {
-    chores: [createServeOracle(tasks), createFollowResults(parts)],
+    chores: [
+      createServeOracle(tasks),
+      createFollowResults(parts),
+      {
+        name: 'cancel-unpaid',
+        everyMs: CANCEL_EVERY_MS,
+        async run() {
+          await books.ledger.cancelUnpaid();
+        },
+      },
+    ],
     async stop() {
       oracle?.stop();
       await Promise.all([observer.stop(), operator.stop()]);

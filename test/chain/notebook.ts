@@ -47,6 +47,6 @@ export function openNotebook(): Notebook {
     noteMined: async (list) => {
       mined = list;
     },
-    capWallets: async (head, readings) => void heads.push({ head, readings }),
+    capWallets: async (_final, head, readings) => heads.push({ head, readings }) > 0,
   };
 }

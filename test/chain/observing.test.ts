@@ -6,6 +6,10 @@ import { newTrader, ONE, type Trader } from './world';
 /** An observer, step by step. */
 const stage = withObserver();
 
+/** Code of collateral that moves nothing: it reverts `transferFrom`, and runs the code of `behind` for every other call. */
+const paused = (behind: string): string =>
+  `0x5f3560e01c6323b872dd14603b57365f5f375f5f365f73${behind.slice(2)}5af43d5f5f3e6037573d5ffd5b3d5ff35b5f5ffd`;
+
 describe('a settlement', () => {
   test('is confirmed once its block is final, once, together with the state of its wallets', async () => {
     const { world, market, nodes, book, observation, mine, finalize, readingOf } = stage();
@@ -51,6 +55,24 @@ describe('a settlement', () => {
       { ...good, result: 'CONFIRMED' },
       { ...spoilt, result: 'FAILED', fault: { wallet: lower(poor), reason: 'ALLOWANCE' } },
     ]);
+  });
+
+  test('that the collateral refuses has not failed, and may be settled later', async () => {
+    const { world, market, nodes, book, finalize } = stage();
+    const [buyer, seller] = await traders(world, market);
+    const name = nextName();
+    const match = deal(world, market, matchId(name), [buyer, seller], 10n);
+    const code = String(await nodes.ask('eth_getCode', world.collateral, 'latest'));
+    const behind = newTrader().address;
+    await nodes.ask('anvil_setCode', behind, code);
+    await nodes.ask('anvil_setCode', world.collateral, paused(behind));
+    await world.settle([match]);
+    await finalize();
+    await nodes.ask('anvil_setCode', world.collateral, code);
+    expect(book.results()).toEqual([]);
+    await world.settle([match]);
+    await finalize();
+    expect(book.results()).toMatchObject([{ ...name, result: 'CONFIRMED' }]);
   });
 
   test('that a rollback takes out of the chain is confirmed only when it is there again', async () => {

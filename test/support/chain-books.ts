@@ -60,7 +60,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   const keys = shardKeys();
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches], 'chain'));
   const accounts = createChainAccounts({ redis, run, keys });
-  const observing = createObserving({ run, keys, scale: SCALE });
+  const observing = createObserving({ redis, run, keys, scale: SCALE });
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const chain = new ModelChain();
   const requests = new Map<string, PlaceRequest>();
@@ -267,7 +267,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
     );
     if (chain.head === after) return;
     onReadings('head', chain.head, readings);
-    await observing.capWallets(blockRef(chain.head), readings);
+    await observing.capWallets(final, blockRef(chain.head), readings);
   }
 
   return {

@@ -14,6 +14,7 @@ local outbox = require('lib.outbox')
 local plan = require('lib.plan')
 local request = require('lib.request')
 local standing = require('lib.standing')
+local unfunded = require('lib.unfunded')
 
 local booking = {}
 
@@ -153,6 +154,10 @@ function booking.book(old_hash)
       return refuse(objection, detail)
     end
     ledger.give_back(a, 1, old)
+  end
+  if not old and (q.type == order.GTC or q.type == order.POST_ONLY)
+    and redis.call('ZCOUNT', KEYS[6], '(0', '+inf') >= unfunded.OPEN_MAX then
+    return refuse('OPEN_ORDERS_LIMIT', unfunded.OPEN_MAX)
   end
   local code, required, available, asset = shortage_of(q, a)
   if code then

@@ -19,6 +19,12 @@ function cursor.final(shard)
   return tonumber(found[1] or '0'), found[2] or ''
 end
 
+-- Whether the cursor is at a block, given as number I6 and hash c32, empty for none.
+function cursor.is_at(shard, packed)
+  local number, hash = cursor.final(shard)
+  return packed == (hash == '' and '' or struct.pack('>I6c32', number, hash))
+end
+
 -- Whether the chain is followed no longer: no final block was noted for so long, or the newest block is so old by its own time. A
 -- node that lags behind shows old blocks one after the other. The final block itself may be as old as finality takes.
 function cursor.is_late(shard, now_ms)

@@ -15,8 +15,12 @@ local finality = {}
 
 -- The bytes of a record behind the hash of its transaction: number of the block, reason of the failure, guilty wallet.
 finality.DETAILS = '>I6Bc20'
--- The reasons (src/exchange/chain.ts); those up to CALLBACK are the fault of a wallet.
-finality.COLLATERAL, finality.ALLOWANCE, finality.TOKENS, finality.APPROVAL, finality.CALLBACK = 4, 5, 6, 7, 8
+-- The reasons (src/exchange/chain.ts); those up to REFUSED, there CALLBACK, are the fault of a wallet, or of an asset that moves
+-- nothing for it.
+finality.NONCE, finality.SIGNATURE, finality.CANCELLED, finality.COLLATERAL = 1, 2, 3, 4
+finality.ALLOWANCE, finality.TOKENS, finality.APPROVAL, finality.REFUSED = 5, 6, 7, 8
+-- A cancel on the chain takes effect after 120 s (contracts/), so that no match is hit that is sent within this time.
+local MATCH_MS_MAX = 90000
 
 -- A settlement is open, over, or not known here.
 finality.PENDING, finality.OVER, finality.UNKNOWN = 1, 2, 3
@@ -33,7 +37,7 @@ function finality.find(shard, name, hold)
     return finality.OVER, record
   end
   local found = legs.of(shard, name, record[settlements.TRADE_MS], hold)
-  if not found then
+  if not found or not book.open(shard, name:sub(1, 8), 's') then
     return finality.UNKNOWN
   end
   return finality.PENDING, record, found
@@ -109,26 +113,54 @@ function finality.finish(shard, name, record, found, status, transaction, block,
   outbox.write_moves(shard, market, b.sequence, now_ms, wallets, moves)
 end
 
--- After a failure by the fault of a wallet: a strike, and its orders end that would fail the same way. Returns their number,
--- and whether others must follow.
-function finality.punish(shard, name, found, reason, wallet, most, now_ms)
-  if wallet == '' or reason < 1 or reason > finality.CALLBACK then
-    return 0, false
-  end
-  standing.strike(shard, wallet, now_ms)
-  local side, market, outcome
+-- The orders that would fail the same way as those of the wallet's legs in a match: what lib/unfunded calls `wanted`.
+local function same_fault(found, reason, wallet)
   if reason == finality.COLLATERAL or reason == finality.ALLOWANCE then
-    side = order.BUY
-  elseif reason == finality.APPROVAL or reason == finality.TOKENS then
-    side = order.SELL
+    return { side = order.BUY }
+  elseif reason == finality.APPROVAL then
+    return { side = order.SELL }
+  elseif reason ~= finality.TOKENS and reason ~= finality.REFUSED then
+    return {}
   end
   for i = 1, #found do
     local leg = found[i]
-    if reason == finality.TOKENS and leg.wallet == wallet and leg.side == order.SELL then
-      market, outcome = name:sub(1, 8), leg.asset - ledger.YES
+    if leg.wallet == wallet and leg.side == order.SELL then
+      return { side = order.SELL, market = leg.market, outcome = leg.asset - ledger.YES }
     end
   end
-  return unfunded.cancel(shard, wallet, side, market, outcome, integer.MOST, most, now_ms)
+  return { side = order.BUY }
+end
+
+-- Ends those orders of the wallet that are in the match.
+local function withdraw(shard, found, wallet, left, now_ms)
+  local hashes = {}
+  for i = 1, #found do
+    if found[i].wallet == wallet then
+      hashes[#hashes + 1] = found[i].hash
+    end
+  end
+  if hashes[1] then
+    unfunded.withdraw(shard, wallet, hashes, left, now_ms)
+  end
+end
+
+-- After a failure by the fault of a wallet: a strike, and its orders end that would fail the same way, as many as are `left`. The
+-- collateral alone refuses a transfer that balance and allowance cover, so that is no strike. Nor is a wallet at fault whose cancel
+-- on the chain the contract has delayed for as long as a match may take.
+function finality.punish(shard, record, found, reason, wallet, left, now_ms)
+  if wallet == '' or reason < 1 or reason > finality.REFUSED then
+    return
+  end
+  local is_withdrawal = reason == finality.NONCE or reason == finality.CANCELLED
+  local is_late = is_withdrawal and now_ms - record[settlements.TRADE_MS] > MATCH_MS_MAX
+  if reason ~= finality.REFUSED and not is_late then
+    standing.strike(shard, wallet, now_ms)
+  end
+  if reason == finality.CANCELLED or is_late then
+    withdraw(shard, found, wallet, left, now_ms)
+  else
+    unfunded.sweep(shard, wallet, same_fault(found, reason, wallet), left, now_ms)
+  end
 end
 
 return finality

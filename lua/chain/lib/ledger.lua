@@ -42,8 +42,7 @@ ledger.NONCE_MOST = 4294967295
 
 -- The places of the fields in an open account of collateral.
 ledger.BALANCE, ledger.ALLOWANCE, ledger.RESERVED, ledger.OUT, ledger.PENDING = 1, 2, 3, 4, 5
-ledger.UNSETTLED, ledger.SETTLED, ledger.RESTING = 6, 7, 8
-ledger.NONCE, ledger.FLAGS, ledger.BLOCK = 9, 10, 11
+ledger.UNSETTLED, ledger.SETTLED, ledger.RESTING, ledger.NONCE, ledger.FLAGS, ledger.BLOCK = 6, 7, 8, 9, 10, 11
 -- Of the tokens of Yes. Those of No are NO_FROM places further.
 local T_HELD, T_RESERVED, T_OUT, T_PENDING, NO_FROM, T_BLOCK = 1, 2, 3, 4, 4, 9
 
@@ -105,17 +104,18 @@ function ledger.has(flags, flag)
   return flags % (2 * flag) >= flag
 end
 
--- Returns the amount that the chain lets the exchange take of an asset, the amount that the wallet has of it, and the part of
--- both that is promised.
+-- Returns the amount that the chain lets the exchange take of an asset, the amount that the wallet has of it, the part of both that
+-- is promised, and the part of that which open orders need.
 function ledger.means(a, slot, asset)
   local cash = unpack_cash(a.cash_of[slot])
   if asset == ledger.COLLATERAL then
     local balance = cash[ledger.BALANCE]
-    return math.min(balance, cash[ledger.ALLOWANCE]), balance, cash[ledger.RESERVED] + cash[ledger.OUT]
+    local reserved = cash[ledger.RESERVED]
+    return math.min(balance, cash[ledger.ALLOWANCE]), balance, reserved + cash[ledger.OUT], reserved
   end
   local tokens, at = unpack_tokens(a.tokens_of[slot]), (asset - ledger.YES) * NO_FROM
-  local held = tokens[at + T_HELD]
-  return ledger.has(cash[ledger.FLAGS], ledger.APPROVED) and held or 0, held, tokens[at + T_RESERVED] + tokens[at + T_OUT]
+  local held, reserved = tokens[at + T_HELD], tokens[at + T_RESERVED]
+  return ledger.has(cash[ledger.FLAGS], ledger.APPROVED) and held or 0, held, reserved + tokens[at + T_OUT], reserved
 end
 
 -- Adds micro-units to the account of an asset at `slot`: to the amounts reserved, out and pending.

@@ -11,11 +11,11 @@ local legs = {}
 local HEAD_BYTES, FILL_BYTES, HASH_BYTES = 36, 67, 32
 
 -- The leg of an order, for `lots` worth `value` of which the fee is deducted from the asset that it brings.
-local function leg_of(hash, packed, taken_cash, lots, value, fee)
+local function leg_of(market, hash, packed, taken_cash, lots, value, fee)
   local _, _, kind, _, _, _, wallet = struct.unpack(order.BODY_IN_MARKET, packed)
   local side, tokens = order.side(kind), lots * ledger.MICRO_PER_LOT
   local asset, got = ledger.assets_of(side, order.outcome(kind))
-  return { hash = hash, wallet = wallet, lots = lots, value = value, asset = asset, got = got, side = side,
+  return { market = market, hash = hash, wallet = wallet, lots = lots, value = value, asset = asset, got = got, side = side,
     taken = side == order.BUY and taken_cash or tokens, brought = (side == order.BUY and tokens or value) - fee }
 end
 
@@ -46,7 +46,7 @@ function legs.of(shard, name, trade_ms, hold)
     end
     local _, price, lots, _, taker_fee, maker_fee = struct.unpack(trades.FILL, packed, at)
     local _, _, _, own = struct.unpack(order.BODY_IN_MARKET, record)
-    found[i + 1] = leg_of(hashes[i + 1], record, lots * own, lots, lots * own, maker_fee)
+    found[i + 1] = leg_of(market, hashes[i + 1], record, lots * own, lots, lots * own, maker_fee)
     all_lots, all_value, all_fees = all_lots + lots, all_value + lots * price, all_fees + taker_fee
   end
   if count < 1 or not records[1] then
@@ -54,7 +54,7 @@ function legs.of(shard, name, trade_ms, hold)
   end
   local _, _, kind, limit = struct.unpack(order.BODY_IN_MARKET, records[1])
   local taken = ledger.taken_of(hold, kind % 8, limit, all_lots, all_value)
-  found[1] = leg_of(hashes[1], records[1], taken, all_lots, all_value, all_fees)
+  found[1] = leg_of(market, hashes[1], records[1], taken, all_lots, all_value, all_fees)
   return found
 end
 

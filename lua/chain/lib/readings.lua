@@ -77,14 +77,12 @@ function readings.limit(shard, list, block)
   end
 end
 
--- Cancels orders that the wallets of the readings can no longer pay, but no more than `most`. A wallet whose numbers are of a
--- block after `block` waits: settlements that are final there have not ended yet. Returns their number, and whether others
--- must follow.
-function readings.cover(shard, list, block, most, now_ms)
-  local cancelled, more, any_caps = 0, false, caps.exist(shard)
+-- Cancels orders that the wallets of the readings can no longer pay, within what is `left` (lib/unfunded). A wallet whose numbers
+-- are of a block after `block` waits: settlements that are final there have not ended yet.
+function readings.cover(shard, list, block, left, now_ms)
+  local any_caps = caps.exist(shard)
   local function cover(a, market, asset)
-    local count, is_more = unfunded.cover(shard, a, 1, market, asset, any_caps, most - cancelled, now_ms)
-    cancelled, more = cancelled + count, more or is_more
+    unfunded.cover(shard, a, 1, market, asset, any_caps, left, now_ms)
   end
   for i = 1, #list do
     local reading = list[i]
@@ -102,7 +100,6 @@ function readings.cover(shard, list, block, most, now_ms)
       end
     end
   end
-  return cancelled, more
 end
 
 return readings

@@ -22,12 +22,16 @@ function standing.suspended_until(shard, address)
   return packed and select(2, struct.unpack(standing.FORMAT, packed)) or 0
 end
 
--- Suspends a wallet by whose fault a match failed: for a minute, an hour, a day.
+-- Suspends a wallet by whose fault a match failed: for a minute, an hour, a day. Failures during a suspension belong to the deed
+-- that led to it: a wallet that withdraws its funds once fails each match that is under way.
 function standing.strike(shard, address, now_ms)
   local packed = redis.call('HGET', shard .. 'str', address)
-  local strikes, _, last_ms = 0, 0, 0
+  local strikes, until_ms, last_ms = 0, 0, 0
   if packed then
-    strikes, _, last_ms = struct.unpack(standing.FORMAT, packed)
+    strikes, until_ms, last_ms = struct.unpack(standing.FORMAT, packed)
+  end
+  if now_ms < until_ms then
+    return
   end
   strikes = now_ms - last_ms > MEMORY_MS and 1 or math.min(strikes + 1, STRIKES_MOST)
   local wait_ms = strikes == 1 and MINUTE_MS or strikes == 2 and HOUR_MS or DAY_MS

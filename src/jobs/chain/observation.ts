@@ -37,10 +37,10 @@ export interface ObservedLedger {
     events: readonly SettlementEvent[],
   ): Promise<boolean>;
   /**
-   * Notes the state of wallets at the head, as it would be without the moves of our own contract after the final block. It only
-   * lowers what they may spend.
+   * Notes the state of wallets at the head, as it would be without the moves of our own contract after the block `final`. It only
+   * lowers what they may spend, and does nothing when the ledger is at another final block.
    */
-  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<unknown>;
+  capWallets(final: BlockRef, head: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
   /** Notes the settlements in blocks after the final one, in place of those noted before. */
   noteMined(settlements: readonly MinedSettlement[]): Promise<void>;
 }
@@ -176,7 +176,7 @@ export function createObservation(parts: ObservationParts): Observation {
     const worse = readings.filter((one) => isWorse(one, finalReadings.get(one.address)));
     const names = new Set(worse.map(({ address }) => address));
     const better = readings.filter(({ address }) => limited.has(address) && !names.has(address));
-    await ledger.capWallets(newest, [...worse, ...better]);
+    if (!(await ledger.capWallets(final, newest, [...worse, ...better]))) return true;
     await ledger.noteMined(unsettled.flatMap((block, i) => minedIn(block, happened[i])));
     limited = names;
     noteHead(newest, unsettled);
@@ -217,7 +217,8 @@ function resultsOf({ settled, failed, number: blockNumber }: Happened): Settleme
   const spoilt = failed.flatMap(
     ({ marketId, sequence, part, transactionHash, failure }): SettlementEvent[] => {
       const { wallet, reason } = failure;
-      if (wallet === null) return [];
+      // The collateral refused a transfer that the wallet could pay. The operator looks again: does it refuse all of them?
+      if (wallet === null || reason === 'CALLBACK') return [];
       const name = { marketId, sequence, part, transactionHash, blockNumber };
       return [{ ...name, result: 'FAILED', fault: { wallet, reason } }];
     },

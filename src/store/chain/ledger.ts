@@ -34,7 +34,7 @@ export interface ChainLedgerOptions {
 
 export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainLedgerOptions): ChainLedger {
   const accounts = createChainAccounts({ redis, run, keys });
-  const observing = createObserving({ run, keys, scale });
+  const observing = createObserving({ redis, run, keys, scale });
   return {
     ...accounts,
     ...observing,

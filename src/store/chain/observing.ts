@@ -5,7 +5,7 @@ import { SETTLEMENT_EVENT } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
-import type { RunScript } from '../redis/scripts';
+import type { RedisClient, RunScript } from '../redis/scripts';
 import { packBlock, packReadings, readingGroups } from './readings';
 
 /** A wallet, and one of its markets, whose numbers are missing. */
@@ -50,9 +50,9 @@ export interface Observing {
   observeWallets(at: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
   /**
    * cap_wallets: takes lower numbers of a block that is not final, which are without the moves of the exchange's own contract
-   * after the cursor. False when the books are already past that block.
+   * after the block `final`. False when the books are not at that block, so that these are other moves.
    */
-  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
+  capWallets(final: BlockRef | null, head: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
   /**
    * void_settlement: ends a settlement as FAILED that the chain would refuse, as seen at block `blockNumber`. LIVE: a transaction
    * holds it, so only the chain ends it.
@@ -62,6 +62,8 @@ export interface Observing {
     fault: SettlementEvent['fault'],
     blockNumber: number,
   ): Promise<'OK' | 'OVER' | 'UNKNOWN' | 'LIVE'>;
+  /** cancel_unpaid: cancels more orders of wallets by whose fault a match failed, of each a bounded number. Returns their number. */
+  cancelUnpaid(): Promise<number>;
 }
 
 /** Of one call of a script: settlements take about 10 microseconds for each order. */
@@ -76,10 +78,12 @@ const NAME_BYTES = 15;
 const NO_WALLET = Buffer.alloc(ADDRESS_BYTES);
 
 export function createObserving({
+  redis,
   run,
   keys,
   scale,
 }: {
+  readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly scale: ChainScale;
@@ -116,7 +120,7 @@ export function createObserving({
     readings: readonly WalletReading[],
     events: readonly SettlementEvent[],
   ): Promise<ObservedBlock> {
-    const [before, after] = [from === null ? Buffer.alloc(0) : packCursor(from), packBlock(to)];
+    const [before, after] = [packCursor(from), packBlock(to)];
     let all: ObservedBlock = { moved: false, unread: [], unknown: [], settled: 0, cancelled: 0, more: false };
     for (const part of partsOf(readings, events)) {
       if (part[0] === LAST && all.unread.length + all.unknown.length > 0) break;
@@ -156,10 +160,14 @@ export function createObserving({
     return true;
   }
 
-  async function capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean> {
+  async function capWallets(
+    final: BlockRef | null,
+    head: BlockRef,
+    readings: readonly WalletReading[],
+  ): Promise<boolean> {
     const { cursor, cash, caps } = keys;
     for (const group of readings.length === 0 ? [readings] : readingGroups(readings)) {
-      const args = [keys.prefix, packBlock(head), packReadings(group, scale)] as const;
+      const args = [keys.prefix, packBlock(head), packReadings(group, scale), packCursor(final)] as const;
       const [code] = await run('cap_wallets', [cursor, cash, caps], args);
       if (code.toString() === 'MOVED') return false;
     }
@@ -181,7 +189,22 @@ export function createObserving({
     return code.toString() as 'OK' | 'OVER' | 'UNKNOWN' | 'LIVE';
   }
 
-  return { observeBlock, observeWallets, capWallets, voidSettlement };
+  async function cancelUnpaid(): Promise<number> {
+    let cancelled = 0;
+    for (const noted of await redis.smembersBuffer(keys.unpaid)) {
+      const wallet = noted.subarray(0, ADDRESS_BYTES);
+      const { orders, cash, expiries, outbox, unpaid } = keys;
+      const [count] = await run(
+        'cancel_unpaid',
+        [keys.wallet(wallet), orders, cash, expiries, outbox, unpaid],
+        [keys.prefix, noted],
+      );
+      cancelled += count;
+    }
+    return cancelled;
+  }
+
+  return { observeBlock, observeWallets, capWallets, voidSettlement, cancelUnpaid };
 }
 
 /** 0 for none; lua/chain/lib/finality.lua names some. */
@@ -198,8 +221,9 @@ const packEvent = (event: SettlementEvent): Buffer =>
     wallet: event.fault?.wallet ? addressBytes(event.fault.wallet) : NO_WALLET,
   });
 
-/** The number and the hash of a block, without its time. */
-function packCursor(block: BlockRef): Buffer {
+/** The number and the hash of a block, without its time; empty for none. */
+function packCursor(block: BlockRef | null): Buffer {
+  if (block === null) return Buffer.alloc(0);
   const number = Buffer.alloc(6);
   number.writeUIntBE(block.number, 0, 6);
   return Buffer.concat([number, hashBytes(block.hash)]);

@@ -131,6 +131,8 @@ export interface ShardKeys {
   readonly caps: TextKey<'caps'>;
   /** hash: wallet -> its strikes (lua/chain/lib/standing.lua). */
   readonly strikes: TextKey<'strikes'>;
+  /** set: orders of wallets at fault that are yet to be cancelled (lua/chain/lib/unfunded.lua). */
+  readonly unpaid: TextKey<'unpaid'>;
   /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
   readonly settledLots: TextKey<'settledLots'>;
   /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
@@ -192,6 +194,7 @@ type ChainKeys =
   | 'exposed'
   | 'caps'
   | 'strikes'
+  | 'unpaid'
   | 'settledLots'
   | 'mined'
   | 'withdrawn'
@@ -206,6 +209,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   exposed: text(`${prefix}xp`),
   caps: text(`${prefix}cap`),
   strikes: text(`${prefix}str`),
+  unpaid: text(`${prefix}up`),
   settledLots: text(`${prefix}os`),
   mined: text(`${prefix}mb`),
   withdrawn: text(`${prefix}wd`),

@@ -68,6 +68,11 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
           : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: wait until some are settled`;
       return new Refusal(code, text, { limit, unsettled });
     }
+    case 'OPEN_ORDERS_LIMIT':
+      return new Refusal(
+        'BALANCE_LIMIT',
+        `the wallet has ${number(0)} open orders, which is the most with funds on a chain: cancel some`,
+      );
     case 'INVALID_EXPIRATION': {
       const minimum = String(number(0));
       return new Refusal(

@@ -118,10 +118,12 @@ export const VERBS = {
   observe_wallets: verb(['cursor', 'cash', 'exposed', 'caps'], 3).replies<
     Coded<[cancelled: number, more: Flag]>
   >(),
-  cap_wallets: verb(['cursor', 'cash', 'caps'], 3).replies<Coded<[cancelled: number, more: Flag]>>(),
+  cap_wallets: verb(['cursor', 'cash', 'caps'], 4).replies<Coded<[cancelled: number, more: Flag]>>(),
   void_settlement: verb(['settlements', 'cash', 'exposed', 'strikes', 'settledLots', 'outbox'], 5).replies<
     Coded<[cancelled: number, more: Flag]>
   >(),
+
+  cancel_unpaid: verb([...SWEEP, 'unpaid'], 2).replies<[cancelled: number, more: Flag]>(),
 
   // The operator's transactions.
   hold_lane: verb(['lanes'], 4).replies<[held: Flag, nextNonce: Buffer, state: number] | [held: Flag]>(),

@@ -1,6 +1,6 @@
 import { settlementName } from '../../../src/store/records/settlement';
 import type { ChainBooks } from '../../support/chain-books';
-import { alice, bob, told, withBooks } from './with-books';
+import { alice, bob, codeOf, told, withBooks } from './with-books';
 
 /** How settlements end when funds are on a chain, and what a failure means for the wallet at fault. */
 const open = withBooks();
@@ -31,4 +31,103 @@ test('a settlement that FAILED on a chain is final: a job that cannot build it d
   await redis.hdel(keys.settlements, settlementName(key));
   expect(await settlements.move(ref, 'RETRYING')).toBe(true);
   expect(await settlements.find(key)).toMatchObject({ settlementStatus: 'RETRYING', settlement: null });
+});
+
+const VOIDED_AT = 1;
+/** The status of orders, by their records. */
+async function statuses({ settlements }: ChainBooks, placed: readonly Placed[]): Promise<unknown[]> {
+  const stored = await settlements.orders(placed.map(({ record }) => record.orderHash));
+  return placed.map(({ record }) => stored.get(record.orderHash)?.status);
+}
+type Placed = Awaited<ReturnType<ChainBooks['place']>>;
+
+test('matches that fail together by one deed of a wallet are one strike', async () => {
+  const books = await open();
+  const { buy, place, chain, waiting, clock, now } = books;
+  for (let i = 0; i < 3; i++) await matched(books);
+  chain.wallet(bob).allowance = 0;
+  for (const { match } of waiting.values()) chain.settle(match);
+  expect(await books.observe(chain.mine())).toMatchObject({ settled: 3 });
+  chain.wallet(bob).allowance = 9e12;
+  expect(await codeOf(place(buy(bob, 0, '1', '0.20')))).toBe('WALLET_SUSPENDED');
+  await clock(now() + 60_000);
+  await books.observe(chain.mine());
+  for (let i = 0; i < 4; i++) await books.observe(chain.mine());
+  expect(await codeOf(place(buy(bob, 0, '1', '0.20')))).toBe('no refusal');
+});
+
+test('a transfer that the collateral refuses is no strike, and ends only the orders that need collateral', async () => {
+  const books = await open();
+  const { buy, sell, place, observing } = books;
+  const resting = [await place(buy(bob, 1, '1', '0.20')), await place(sell(bob, 1, '1', '0.90'))];
+  const { key } = await matched(books);
+  expect(await observing.voidSettlement(key, { wallet: bob, reason: 'CALLBACK' }, VOIDED_AT)).toBe('OK');
+  expect(await statuses(books, resting)).toEqual(['CANCELLED', 'OPEN']);
+  expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('no refusal');
+});
+
+test('a cancel on the chain ends the order of the match alone, and is no strike when the match was sent too late', async () => {
+  const books = await open();
+  const { buy, sell, place, observing, chain, clock, now } = books;
+  const other = await place(buy(bob, 1, '1', '0.20'));
+  const halves: Placed[] = [];
+  for (const terms of [[0, '0.60'] as const, [1, '0.30'] as const]) {
+    await place(sell(alice, terms[0], '5', terms[1]));
+    halves.push(await place(buy(bob, terms[0], '10', terms[1])));
+  }
+  const [first, second] = [...books.waiting.values()].map(({ key }) => key);
+  const fault = { wallet: bob, reason: 'CANCELLED' } as const;
+  await clock(now() + 90_001);
+  await books.observe(chain.mine());
+  expect(await observing.voidSettlement(first ?? fail('no match'), fault, VOIDED_AT)).toBe('OK');
+  expect(await statuses(books, [other, ...halves])).toEqual(['OPEN', 'CANCELLED', 'PARTIALLY_FILLED']);
+  expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('no refusal');
+  await clock(now() - 90_001);
+  expect(await observing.voidSettlement(second ?? fail('no match'), fault, VOIDED_AT)).toBe('OK');
+  expect(await statuses(books, [other, ...halves])).toEqual(['OPEN', 'CANCELLED', 'CANCELLED']);
+  expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('WALLET_SUSPENDED');
+});
+
+test('the orders of a wallet at fault that are more than one call cancels end later, and no other wallet has to wait', async () => {
+  const books = await open({
+    patches: [
+      {
+        file: 'lib/unfunded.lua',
+        from: 'CANCEL_MAX, LOOK_MAX, PAGE = 200',
+        to: 'CANCEL_MAX, LOOK_MAX, PAGE = 3',
+      },
+    ],
+  });
+  const { buy, sell, place, observing, chain, waiting, engine } = books;
+  await matched(books);
+  const resting: Placed[] = [];
+  for (let i = 0; i < 7; i++) resting.push(await place(sell(alice, 1, '1', '0.90')));
+  const bought = await place(buy(alice, 1, '1', '0.10'));
+  chain.wallet(alice).approved = false;
+  for (const { match } of waiting.values()) chain.settle(match);
+  // The wallet approves again at once, so no reading shows that its orders could not be paid.
+  const failed = chain.mine();
+  chain.wallet(alice).approved = true;
+  const now = chain.mine();
+  const observed = await books.observe(now, books.eventsIn(failed - 1, now));
+  expect(observed).toMatchObject({ settled: 1, cancelled: 3, more: true });
+  await engine.setMode('HALTED', null);
+  expect(await observing.cancelUnpaid()).toBe(0);
+  await engine.setMode('NORMAL', null);
+  expect([await observing.cancelUnpaid(), await observing.cancelUnpaid()]).toEqual([3, 1]);
+  expect(new Set(await statuses(books, resting))).toEqual(new Set(['CANCELLED']));
+  expect(await statuses(books, [bought])).toEqual(['OPEN']);
+  expect(await observing.cancelUnpaid()).toBe(0);
+  expect(await books.redis.exists(books.keys.unpaid)).toBe(0);
+});
+
+test('a settlement of a market that is gone is unknown, and nothing of it changes', async () => {
+  const books = await open();
+  const { observing, redis, keys } = books;
+  const { key } = await matched(books);
+  await redis.hdel(keys.market('market00'), 's');
+  expect(await observing.voidSettlement(key, { wallet: bob, reason: 'COLLATERAL' }, VOIDED_AT)).toBe(
+    'UNKNOWN',
+  );
+  expect(await told(books, alice)).toEqual(['100 0 0 6', '90 0 10 0', '100 0 0 0']);
 });

@@ -209,6 +209,7 @@ export class Fuzz {
   private confirmed: Parameters<FuzzModel['confirm']>[] = [];
 
   private strike(wallet: string): void {
+    if (this.books.now() < (this.suspended.get(wallet) ?? 0)) return;
     const strikes = (this.strikes.get(wallet) ?? 0) + 1;
     this.strikes.set(wallet, strikes);
     const waitMs = [60_000, 3_600_000][strikes - 1] ?? 86_400_000;

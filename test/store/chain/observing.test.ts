@@ -209,3 +209,37 @@ test('an order that is sent again is answered with its record, also when its fun
   expect(await place(request)).toMatchObject({ replayed: true, record: { status: 'CANCELLED' } });
   expect(await codeOf(place(buy(alice, 0, '1', '0.50')))).toBe('INSUFFICIENT_BALANCE');
 });
+
+test('an order that nothing covers is found behind as many others as a wallet may have', async () => {
+  const books = await open({
+    patches: [
+      { file: 'lib/unfunded.lua', from: 'OPEN_MAX = 2000', to: 'OPEN_MAX = 12' },
+      { file: 'lib/unfunded.lua', from: 'PAGE = 200, 10000, 500', to: 'PAGE = 200, 60, 5' },
+    ],
+  });
+  const { buy, sell, place, engine, chain } = books;
+  const hidden = await place(sell(alice, 0, '10', '0.90'));
+  for (let i = 0; i < 11; i++) await place(buy(alice, 0, '0.01', '0.10'));
+  await expect(place(buy(alice, 0, '0.01', '0.10'))).rejects.toMatchObject({ code: 'BALANCE_LIMIT' });
+  // An order that cannot rest, and one in place of another, are no more than before.
+  expect(await codeOf(place(buy(alice, 0, '0.01', '0.10', { type: 'IOC' })))).toBe('no refusal');
+  await engine.replace(sell(alice, 0, '9', '0.90'), hidden.record.orderHash);
+  chain.tokens(alice, 'market00')[0] = 0;
+  expect(await books.observe(chain.mine())).toMatchObject({ cancelled: 1, more: false });
+  expect(await told(books, alice)).toEqual(['99.989 0.011 0 0', '0 0 0 0', '100 0 0 0']);
+});
+
+test('a head whose own moves were taken off after another final block does not count', async () => {
+  const books = await open();
+  const { buy, place, chain, observing, reading, blockRef } = books;
+  await place(buy(alice, 0, '10', '0.50'));
+  const before = books.final();
+  await books.observe(chain.mine());
+  chain.wallet(alice).collateral = 1e6;
+  const head = chain.mine();
+  const readings = [reading(alice, [], head)];
+  expect(await observing.capWallets(before, blockRef(head), readings)).toBe(false);
+  expect((await told(books, alice))[0]).toBe('95 5 0 0');
+  expect(await observing.capWallets(books.final(), blockRef(head), readings)).toBe(true);
+  expect((await told(books, alice))[0]).toBe('1 0 0 0');
+});

@@ -33,8 +33,8 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
     'proceeds of tokens are free at once',
     patch(
       LEDGER,
-      'local held = tokens[at + T_HELD]',
-      'local held = tokens[at + T_HELD] + tokens[at + T_PENDING]',
+      'reserved = tokens[at + T_HELD], tokens',
+      'reserved = tokens[at + T_HELD] + tokens[at + T_PENDING], tokens',
     ),
   ],
   [
@@ -68,7 +68,7 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
     patch('lib/finality.lua', 'standing.strike(shard, wallet, now_ms)', 'local _ = 0'),
   ],
   ['exposed wallets are not noted', patch(LEDGER, "redis.call('SADD', shard .. 'xp', unpack(exposed))", '')],
-  ['orders without funds stay', patch('lib/unfunded.lua', 'if free >= 0 then', 'if true then')],
+  ['orders without funds stay', patch('lib/unfunded.lua', 'if free >= 0 or', 'if true or')],
 ];
 
 let server: RunningRedis;
