@@ -1,7 +1,7 @@
 import { type EncodedMatch, encodeMatch } from '../../chain/settle-call';
 import type { MarketTerms } from '../../exchange/market';
 import type { IntentMatch } from '../../store/chain/intents';
-import type { Sendable, SendablePlace } from '../../store/chain/sendable';
+import type { Sendable, SendablePlace, Stretch } from '../../store/chain/sendable';
 import { type SettlementKey, type SettlementRecord, settlementId } from '../../store/records/settlement';
 import { signedOrdersOf } from '../../store/records/signed-order';
 import type { Settlements } from '../../store/settlement/settlements';
@@ -56,7 +56,6 @@ export function createCandidates(options: CandidatesOptions): Candidates {
   /** How often each came back. */
   const returns = new Map<string, number>();
   let newest: SendablePlace | null = null;
-  let failedUpTo: SendablePlace | null = null;
   let sweptMs = Number.NEGATIVE_INFINITY;
 
   const isKnown = (id: string): boolean => ready.has(id) || paused.has(id) || taken.has(id);
@@ -86,13 +85,10 @@ export function createCandidates(options: CandidatesOptions): Candidates {
 
   /** Finds those that wait again after another process sent them, and those that could not be read before. */
   async function sweep(): Promise<void> {
-    let place = failedUpTo;
-    let isFailedOnly = true;
+    let place: SendablePlace | null = null;
     for (let more = true; more && ready.size < HELD_MAX; ) {
-      const stretch = await sendable.after(place);
+      const stretch: Stretch = await sendable.after(place);
       await add(stretch.records);
-      if (isFailedOnly) failedUpTo = stretch.failedUpTo;
-      isFailedOnly &&= stretch.failedUpTo === stretch.last;
       place = stretch.last;
       more = stretch.more;
     }

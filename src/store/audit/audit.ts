@@ -11,7 +11,7 @@ import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createMatches } from '../settlement/matches';
-import { createSettlements } from '../settlement/settlements';
+import { createSettlements, ENDED } from '../settlement/settlements';
 import { type Breathe, createBreathe } from './breathe';
 import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
@@ -210,7 +210,8 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
   await matchChecks.checkOrders(breathe);
   if (unsettled) await unsettled.check(await changedSince(options, position), breathe);
   else checkFees(snapshot, states, matchChecks.fees, findings);
-  await checkSettlementRecords({ ...options, findings, matches, onStep: async () => breathe() });
+  const over = ENDED[funds === null ? 'paper' : 'chain'];
+  await checkSettlementRecords({ ...options, findings, matches, over, onStep: async () => breathe() });
   return matchChecks.fills();
 }
 

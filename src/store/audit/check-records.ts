@@ -1,4 +1,5 @@
 import type { MarketId } from '../../exchange/market';
+import type { SettlementStatus } from '../../exchange/status';
 import { decodeSettlement, listPlace, settlementId, settlementKey } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -10,6 +11,8 @@ interface RecordChecksOptions {
   readonly findings: Findings;
   /** The numbers of the matches of each market, up to the moment of the snapshot. */
   readonly matches: ReadonlyMap<MarketId, ReadonlySet<number>>;
+  /** The statuses of records that are not among the unsettled. */
+  readonly over: readonly SettlementStatus[];
   readonly onStep: () => Promise<void>;
 }
 
@@ -24,7 +27,7 @@ const STEP = 500;
 const NAME_BYTES = 15;
 
 /**
- * Checks that each settlement record belongs to a match, is in the lists, and is among the unsettled unless CONFIRMED; and that
+ * Checks that each settlement record belongs to a match, is in the lists, and is among the unsettled unless it is over; and that
  * the lists name no other. One script adds a record and its list entries, so every record read first must be in the lists that
  * are read after it; and one script takes all of them out of Redis with their match, so what is missing is looked for again.
  */
@@ -35,7 +38,7 @@ export async function checkSettlementRecords(options: RecordChecksOptions): Prom
   do {
     const [next, flat] = await redis.hscanBuffer(keys.settlements, cursor, 'COUNT', STEP);
     for (let i = 0; i + 1 < flat.length; i += 2) {
-      const record = readRecord(flat[i] as Buffer, flat[i + 1] as Buffer, findings);
+      const record = readRecord(flat[i] as Buffer, flat[i + 1] as Buffer, options);
       if (record) records.set(record.name.toString('latin1'), record);
     }
     cursor = next.toString();
@@ -68,7 +71,11 @@ function byMarket(records: Iterable<ListedRecord>): Map<MarketId, ListedRecord[]
   return lists;
 }
 
-function readRecord(name: Buffer, packed: Buffer, findings: Findings): ListedRecord | null {
+function readRecord(
+  name: Buffer,
+  packed: Buffer,
+  { findings, over }: RecordChecksOptions,
+): ListedRecord | null {
   if (name.length !== NAME_BYTES) {
     const detail = `a settlement record has the name ${name.toString('hex')}`;
     findings.add({ kind: 'SETTLEMENT_RECORD', detail });
@@ -76,7 +83,7 @@ function readRecord(name: Buffer, packed: Buffer, findings: Findings): ListedRec
   }
   try {
     const { tradeMs, listId, settlementStatus } = decodeSettlement(settlementKey(name), packed);
-    return { name, tradeMs, listId, isOpen: settlementStatus !== 'CONFIRMED' };
+    return { name, tradeMs, listId, isOpen: !over.includes(settlementStatus) };
   } catch (error) {
     report(findings, 'SETTLEMENT_RECORD', name, error instanceof Error ? error.message : String(error));
     return null;
@@ -141,7 +148,7 @@ async function checkStrangers(
 
 /** A record may change its status during the check, so each apparent fault is checked again in one step. */
 async function checkUnsettled(
-  { redis, keys, findings, onStep }: RecordChecksOptions,
+  { redis, keys, findings, over, onStep }: RecordChecksOptions,
   records: readonly ListedRecord[],
 ): Promise<void> {
   for (let from = 0; from < records.length; from += STEP) {
@@ -156,9 +163,9 @@ async function checkUnsettled(
         .exec();
       const [packed, score] = (reply ?? []).map(([, value]) => value) as [Buffer | null, string | null];
       const isOpen =
-        packed && decodeSettlement(settlementKey(record.name), packed).settlementStatus !== 'CONFIRMED';
+        packed && !over.includes(decodeSettlement(settlementKey(record.name), packed).settlementStatus);
       if (isOpen === (score !== null) || (packed === null && score === null)) continue;
-      const what = isOpen ? 'is missing among' : 'is CONFIRMED and still among';
+      const what = isOpen ? 'is missing among' : 'is over and still among';
       report(findings, 'SETTLEMENT_LIST', record.name, `the record ${what} the unsettled ones`);
     }
     await onStep();

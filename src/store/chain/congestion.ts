@@ -1,9 +1,8 @@
-import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { LIST_PLACE } from '../records/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** The settlements that wait for the chain. One that FAILED has ended there, and stays among the unsettled all the same. */
+/** The settlements that wait for the chain. */
 export interface Waiting {
   readonly count: number;
   /** When the oldest was listed; null without any. */
@@ -21,10 +20,6 @@ export interface Congestion {
 const COUNT_MAX = 10_000;
 const OLDEST_MS_MAX = 30_000;
 const EVERY_MS = 500;
-/** Records that one step reads, and the most steps of a look; the next one continues behind the failed ones. */
-const STEP = 500;
-const STEPS_MAX = 20;
-const FAILED = SETTLEMENT_STATUSES.indexOf('FAILED');
 
 export function watchCongestion(options: {
   readonly redis: RedisClient;
@@ -35,31 +30,13 @@ export function watchCongestion(options: {
   const { redis, keys, now } = options;
   let isTooMuch = false;
   let timer: NodeJS.Timeout | undefined;
-  /** Everything up to here has FAILED. */
-  let failedUpTo: Buffer | null = null;
-
-  async function oldest(): Promise<number | null> {
-    for (let step = 0; step < STEPS_MAX; step++) {
-      const from: string | Buffer = failedUpTo === null ? '-' : Buffer.concat([Buffer.from('('), failedUpTo]);
-      const found = await redis.zrangebylexBuffer(keys.unsettled, from, '+', 'LIMIT', 0, STEP);
-      if (found.length === 0) return null;
-      const names = found.map((member) => member.subarray(LIST_PLACE.bytes));
-      const packed = await redis.hmgetBuffer(keys.settlements, ...names);
-      const open = packed.findIndex((record) => record?.[0] !== FAILED);
-      failedUpTo = (open === -1 ? found.at(-1) : found[open - 1]) ?? failedUpTo;
-      const first = found[open];
-      if (first) return LIST_PLACE.read(first).listMs;
-    }
-    return null;
-  }
 
   async function look(): Promise<Waiting> {
-    const [all, failed, oldestMs] = await Promise.all([
+    const [count, [oldest]] = await Promise.all([
       redis.zcard(keys.unsettled),
-      redis.hget(keys.sums, 'failed'),
-      oldest(),
+      redis.zrangeBuffer(keys.unsettled, '0', '0'),
     ]);
-    const count = Math.max(0, all - Number(failed ?? 0));
+    const oldestMs = oldest ? LIST_PLACE.read(oldest).listMs : null;
     isTooMuch = count > COUNT_MAX || (oldestMs !== null && now() - oldestMs > OLDEST_MS_MAX);
     return { count, oldestMs };
   }

@@ -18,13 +18,11 @@ export interface Stretch {
   readonly records: readonly SettlementRecord[];
   /** The place of the last settlement read; the one that was given when there was none. */
   readonly last: SendablePlace | null;
-  /** The place before which each settlement has FAILED; none of those will ever be sent. */
-  readonly failedUpTo: SendablePlace | null;
   readonly more: boolean;
 }
 
 export interface Sendable {
-  /** Reads the settlements after a place that are not CONFIRMED, oldest first, at most STEP of them. */
+  /** Reads the settlements after a place that have not ended, oldest first, at most STEP of them. */
   after(place: SendablePlace | null): Promise<Stretch>;
   /** Those of these settlements that wait to be sent. */
   among(keys: readonly SettlementKey[]): Promise<readonly SettlementRecord[]>;
@@ -35,7 +33,6 @@ const WAITING = ['MATCHED', 'RETRYING'] as const;
 const CODES: ReadonlySet<number | undefined> = new Set(
   WAITING.map((status) => SETTLEMENT_STATUSES.indexOf(status)),
 );
-const FAILED = SETTLEMENT_STATUSES.indexOf('FAILED');
 
 /** The settlements that wait for the operator. */
 export function createSendable({
@@ -55,11 +52,9 @@ export function createSendable({
       const found = await redis.zrangebylexBuffer(keys.unsettled, from, '+', 'LIMIT', 0, STEP);
       const names = found.map((member) => member.subarray(LIST_PLACE.bytes));
       const packed = names.length === 0 ? [] : await redis.hmgetBuffer(keys.settlements, ...names);
-      const failed = packed.findIndex((record) => record?.[0] !== FAILED);
       return {
         records: names.flatMap((name, i) => waiting(settlementKey(name), packed[i])),
         last: found.at(-1) ?? place,
-        failedUpTo: (failed === -1 ? found.at(-1) : found[failed - 1]) ?? place,
         more: found.length === STEP,
       };
     },

@@ -92,6 +92,12 @@ const STEPS_MAX = 25;
 const CURSOR = /^(\d{1,15})-(\d{1,9})$/;
 const NO_TRANSACTION = Buffer.alloc(0);
 
+/** The statuses of settlements that are over, which leave the unsettled ones (lua/lib/settlements.lua). */
+export const ENDED: Readonly<Record<Funds, readonly SettlementStatus[]>> = {
+  paper: ['CONFIRMED'],
+  chain: ['CONFIRMED', 'FAILED'],
+};
+
 interface SettlementsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
@@ -115,6 +121,7 @@ export function createSettlements({
 }: SettlementsOptions): Settlements {
   const door = { redis, keys };
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
+  const ended = ENDED[funds];
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
   async function record(
@@ -200,8 +207,10 @@ export function createSettlements({
     page: { limit: number; cursor: string | null },
   ): Promise<SettlementsPage> {
     if (page.cursor !== null && !CURSOR.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
-    const isOpen = filter.status !== undefined && filter.status !== 'CONFIRMED';
-    const read = isOpen ? openOnes : (from: string | null) => listedOf(filter.marketId, from);
+    const read =
+      filter.status && !ended.includes(filter.status)
+        ? openOnes
+        : (from: string | null) => listedOf(filter.marketId, from);
     const shown: SettlementRecord[] = [];
     let from = page.cursor;
     let more = true;

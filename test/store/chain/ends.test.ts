@@ -1,5 +1,9 @@
-import { settlementName } from '../../../src/store/records/settlement';
-import type { ChainBooks } from '../../support/chain-books';
+import type { SettlementStatus } from '../../../src/exchange/status';
+import { createAudit } from '../../../src/store/audit/audit';
+import { watchCongestion } from '../../../src/store/chain/congestion';
+import { createSendable } from '../../../src/store/chain/sendable';
+import { listPlace, settlementName } from '../../../src/store/records/settlement';
+import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, codeOf, told, withBooks } from './with-books';
 
 /** How settlements end when funds are on a chain, and what a failure means for the wallet at fault. */
@@ -31,6 +35,31 @@ test('a settlement that FAILED on a chain is final: a job that cannot build it d
   await redis.hdel(keys.settlements, settlementName(key));
   expect(await settlements.move(ref, 'RETRYING')).toBe(true);
   expect(await settlements.find(key)).toMatchObject({ settlementStatus: 'RETRYING', settlement: null });
+});
+
+test('a settlement that FAILED waits no more: what is behind it is the oldest, and the list of failures has it', async () => {
+  const books = await open();
+  const { observing, settlements, redis, run, keys, now } = books;
+  const congestion = watchCongestion({ redis, keys, now });
+  const { key: failed } = await matched(books);
+  const { key: waits } = await matched(books);
+  expect(await congestion.look()).toMatchObject({ count: 2 });
+  await observing.voidSettlement(failed, null, VOIDED_AT);
+  const waiting = await createSendable({ redis, keys }).after(null);
+  expect(waiting.records.map(({ sequence }) => sequence)).toEqual([waits.sequence]);
+  expect(await congestion.look()).toMatchObject({ count: 1 });
+  const listed = async (status: SettlementStatus) =>
+    (await settlements.list({ status }, { limit: 10, cursor: null })).records.map(({ sequence }) => sequence);
+  expect([await listed('FAILED'), await listed('MATCHED')]).toEqual([[failed.sequence], [waits.sequence]]);
+  const audited = createAudit({ redis, run, keys, scale: SCALE, settlementGraceMs: 0 });
+  const kinds = async () => (await audited()).differences.map(({ kind }) => kind);
+  expect(await kinds()).not.toContain('SETTLEMENT_LIST');
+  await observing.voidSettlement(waits, null, VOIDED_AT);
+  expect(await congestion.look()).toEqual({ count: 0, oldestMs: null });
+  // A failure that waits all the same is found.
+  const { listId } = (await settlements.find(failed)) ?? fail('no record');
+  await redis.zadd(keys.unsettled, 0, Buffer.concat([listPlace(listId), settlementName(failed)]));
+  expect(await kinds()).toContain('SETTLEMENT_LIST');
 });
 
 const VOIDED_AT = 1;

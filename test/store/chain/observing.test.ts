@@ -30,13 +30,13 @@ test('a block that takes several calls cancels no order of a wallet that can pay
 });
 
 test('a call takes few readings when these have many markets', async () => {
-  const { accounts, run, keys, reading, chain, blockRef, final } = await open();
+  const { redis, accounts, run, keys, reading, chain, blockRef, final } = await open();
   const bytes: number[] = [];
   const noting = ((verb, scriptKeys, args) => {
     if (verb === 'observe_block') bytes.push((args as unknown as Buffer[])[4]?.length ?? 0);
     return run(verb, scriptKeys, args);
   }) as typeof run;
-  const observing = createObserving({ run: noting, keys, scale: SCALE });
+  const observing = createObserving({ redis, run: noting, keys, scale: SCALE });
   const markets = Array.from({ length: 130 }, (_, i) => `mark${1000 + i}`);
   const wallets = [alice, bob, carla];
   const to = blockRef(chain.mine());
