@@ -180,3 +180,21 @@ const copyOf = (wallets: ReadonlyMap<string, ChainWallet>): Map<string, ChainWal
       { ...wallet, tokens: new Map([...wallet.tokens].map(([id, both]) => [id, [...both]])) },
     ]),
   );
+
+type Moves = { collateral: number; pulled: number; tokens: Map<string, [number, number]> };
+
+/** The amounts of a wallet that matches moved. */
+export function movesOf(results: readonly MatchResult[], address: string): Moves {
+  const moves: Moves = { collateral: 0, pulled: 0, tokens: new Map() };
+  for (const { match, fault } of results) {
+    for (const { wallet, side, outcome, lots, value, pulled, fee } of fault ? [] : match.parties) {
+      if (wallet !== address) continue;
+      const tokens = moves.tokens.get(match.market) ?? [0, 0];
+      moves.tokens.set(match.market, tokens);
+      moves.collateral += side === 0 ? -value : value - fee;
+      moves.pulled += side === 0 ? pulled : 0;
+      tokens[outcome] += side === 0 ? lots * MICRO_PER_LOT - fee : -lots * MICRO_PER_LOT;
+    }
+  }
+  return moves;
+}

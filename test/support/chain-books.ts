@@ -12,7 +12,7 @@ import { createScripts } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { PlaceReply, PlaceRequest } from '../../src/store/verbs/place';
-import { type ChainMatch, ModelChain, type Party } from '../model/chain';
+import { type ChainMatch, ModelChain, movesOf, type Party } from '../model/chain';
 import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts } from '../store/fuzzing/scripts';
 import { parseMicro } from './engine-world';
@@ -270,30 +270,21 @@ export async function openChainBooks(options: ChainBooksOptions) {
     await observing.capWallets(final, blockRef(chain.head), readings);
   }
 
+  /** The same of an observer for which `from` is still the final block; whether the books took it. */
+  async function lookLate(from: BlockRef): Promise<boolean> {
+    const readings = (await accounts.exposed()).map(({ address, marketIds }) =>
+      reading(address, marketIds, chain.head, from.number),
+    );
+    return observing.capWallets(from, blockRef(chain.head), readings);
+  }
+
   return {
     ...{ redis, run, keys, engine, accounts, observing, settlements, chain, waiting, seen, requests },
-    ...{ clock, market, place, observe, lookAtHead, reading, blockRef, eventsIn },
+    ...{ clock, market, place, observe, lookAtHead, lookLate, reading, blockRef, eventsIn },
     buy: (maker: string, ...terms: Terms) => order(0, maker, ...terms),
     sell: (maker: string, ...terms: Terms) => order(1, maker, ...terms),
     now: () => nowMs,
     final: () => final,
     stop: () => disconnect(redis),
   };
-}
-
-type Moves = { collateral: number; pulled: number; tokens: Map<string, [number, number]> };
-
-function movesOf(results: ReturnType<ModelChain['resultsIn']>, address: string): Moves {
-  const moves: Moves = { collateral: 0, pulled: 0, tokens: new Map() };
-  for (const { match, fault } of results) {
-    for (const { wallet, side, outcome, lots, value, pulled, fee } of fault ? [] : match.parties) {
-      if (wallet !== address) continue;
-      const tokens = moves.tokens.get(match.market) ?? [0, 0];
-      moves.tokens.set(match.market, tokens);
-      moves.collateral += side === 0 ? -value : value - fee;
-      moves.pulled += side === 0 ? pulled : 0;
-      tokens[outcome] += side === 0 ? lots * 10_000 - fee : -lots * 10_000;
-    }
-  }
-  return moves;
 }

@@ -41,6 +41,7 @@ const broughtTo = ({ side, lots, value, fee }: Party): number =>
 export class FuzzModel {
   private readonly numbers = new Map<string, Numbers>();
   private readonly approved = new Map<string, boolean>();
+  private readonly nonces = new Map<string, number>();
 
   numbersOf(wallet: string, asset: Asset): Numbers {
     const name = `${wallet} ${asset}`;
@@ -55,6 +56,7 @@ export class FuzzModel {
       const micro = (amount: bigint) => Number(amount / MICRO_UNITS);
       const cash = [micro(collateral.balance), micro(collateral.allowance)] as const;
       if (kind === 'final') this.approve(address, approvedForAll, block);
+      if (kind === 'final') this.raise(address, Number(reading.minNonce), block);
       this.note(kind, block, address, 'cash', cash[0], Math.min(...cash));
       for (const { marketId, balances } of tokens) {
         for (const outcome of [0, 1] as const) {
@@ -64,6 +66,15 @@ export class FuzzModel {
         }
       }
     }
+  }
+
+  private raise(wallet: string, nonce: number, block: number): void {
+    if (block >= this.numbersOf(wallet, 'cash').block)
+      this.nonces.set(wallet, Math.max(nonce, this.nonceOf(wallet)));
+  }
+
+  nonceOf(wallet: string): number {
+    return this.nonces.get(wallet) ?? 0;
   }
 
   /** An approval counts for the tokens of every market, also where these were read before. */
@@ -127,6 +138,26 @@ export async function sumsOf(books: ChainBooks, wallets: readonly string[]): Pro
     }
   }
   return sums;
+}
+
+/** Orders are cancelled only where more was promised than is there, and then until it is not. */
+export function explainCancels(
+  model: FuzzModel,
+  wallets: readonly string[],
+  { before, after, guilty }: { before: Sums; after: Sums; guilty: ReadonlySet<string> },
+  count: (what: string) => void,
+): void {
+  for (const wallet of wallets) {
+    for (const asset of ASSETS) {
+      const name = `${wallet} ${asset}`;
+      const [had, has] = [before.reserved.get(name) ?? 0, after.reserved.get(name) ?? 0];
+      const means = model.means(wallet, asset) - (after.out.get(name) ?? 0);
+      if (has < had) count('cancelled for want of funds');
+      if (has < had && means >= had && !guilty.has(wallet))
+        throw new Error(`orders of ${name} cancelled, ${had} reserved of ${means}`);
+      if (has > 0 && means < has) throw new Error(`orders of ${name} stay, ${has} reserved of ${means}`);
+    }
+  }
 }
 
 /** Every way in which the books differ from the model, in words. */

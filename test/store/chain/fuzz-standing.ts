@@ -2,7 +2,7 @@ import type { Party } from '../../model/chain';
 import type { ChainBooks } from '../../support/chain-books';
 import type { Sums } from './fuzz-model';
 
-/** What each wallet may order by its standing: how much may wait for the chain, and for how long it is suspended. */
+/** The standing of each wallet: how much of it may wait for the chain, and how long it is suspended. */
 export class FuzzStanding {
   private readonly suspended = new Map<string, number>();
   private readonly strikes = new Map<string, number>();

@@ -1,10 +1,21 @@
+import type { BlockRef } from '../../../src/exchange/chain';
 import { Refusal } from '../../../src/exchange/errors';
 import type { OrderType } from '../../../src/exchange/status';
-import { createAudit } from '../../../src/store/audit/audit';
 import type { ChainWallet } from '../../model/chain';
-import { type ChainBooks, SCALE } from '../../support/chain-books';
+import type { ChainBooks } from '../../support/chain-books';
 import type { Random } from '../../support/random';
-import { ASSETS, assetOf, differences, type FuzzModel, MARKETS, sumsOf } from './fuzz-model';
+import { endOldNonces } from './fuzz-chores';
+import {
+  ASSETS,
+  assetOf,
+  differences,
+  explainCancels,
+  type FuzzModel,
+  MARKETS,
+  type Sums,
+  sumsOf,
+} from './fuzz-model';
+import { FuzzStanding } from './fuzz-standing';
 import { fund } from './with-books';
 
 export const WALLETS = Array.from({ length: 5 }, (_, i) => `0x${String(i + 1).repeat(40)}`);
@@ -14,8 +25,7 @@ export const FINALITY = 2;
 
 /** Random operations on books and model, each of which checks what it can see. */
 export class Fuzz {
-  private readonly suspended = new Map<string, number>();
-  private readonly strikes = new Map<string, number>();
+  private readonly standing: FuzzStanding;
   /** The last block in which a wallet changed without the exchange. */
   private readonly touched = new Map<string, number>();
 
@@ -24,7 +34,10 @@ export class Fuzz {
     readonly model: FuzzModel,
     private readonly random: Random,
     private readonly count: (what: string) => void,
-  ) {}
+    limitMicro: number,
+  ) {
+    this.standing = new FuzzStanding(books, limitMicro);
+  }
 
   async begin(): Promise<void> {
     for (const id of MARKETS) await this.books.market(id);
@@ -34,13 +47,14 @@ export class Fuzz {
 
   step(): Promise<string> {
     const kind = this.random.weighted({
-      ...{ order: 40, cancel: 5, wallet: 12, settle: 15, mine: 12, head: 8, final: 10, partly: 3 },
+      ...{ order: 40, cancel: 5, wallet: 12, settle: 15, mine: 12, head: 8, final: 10, partly: 3, late: 2 },
       ...{ rollback: 2, void: 3, time: 4 },
     });
     return this[kind]();
   }
 
   async compare(): Promise<void> {
+    await this.invalidate();
     const found = await differences(this.books, this.model, WALLETS);
     if (found.length > 0) throw new Error(found.slice(0, 5).join('\n'));
   }
@@ -71,9 +85,12 @@ export class Fuzz {
     const { books } = this;
     const terms = [outcome, `${size / 100}`, `0.${String(price).padStart(2, '0')}`] as const;
     const budget = type === 'MARKET' && side === 0 ? `${(size * price) / 1e4}` : '0';
-    const request = (side === 0 ? books.buy : books.sell)(wallet, ...terms, { market, type, budget });
+    const nonce = this.model.nonceOf(wallet);
+    const more = { market, type, budget, nonce };
+    const request = (side === 0 ? books.buy : books.sell)(wallet, ...terms, more);
     const asset = assetOf(side, market, outcome);
     const before = await sumsOf(books, [wallet]);
+    const unsettled = this.standing.unsettled(wallet);
     const sum = (part: 'reserved' | 'out') => before[part].get(`${wallet} ${asset}`) ?? 0;
     const code = await books.place(request).then(
       ({ fills, record }) => (fills.length > 0 ? `matched ${fills[0]?.matchType}` : record.status),
@@ -85,10 +102,17 @@ export class Fuzz {
     this.count(code);
     const free = this.model.means(wallet, asset) - sum('reserved') - sum('out');
     const required = side === 0 ? size * price * 100 : size * 10_000;
-    const isSuspended = (this.suspended.get(wallet) ?? 0) > books.now();
+    const isSuspended = this.standing.isSuspended(wallet);
     const told = `order of ${wallet} with ${free} free for ${required} of ${asset}: ${code}`;
+    // The order may have been the reason to read the wallet.
+    const isOld = nonce < this.model.nonceOf(wallet);
+    if ((code === 'INVALID_NONCE_VALUE') !== isOld) throw new Error(`${told}, nonce ${nonce}`);
+    if (isOld) return told;
     if ((code === 'WALLET_SUSPENDED') !== isSuspended) throw new Error(`${told}, suspended ${isSuspended}`);
-    if (!isSuspended && REASONS_OF_FUNDS.has(code) !== free < required) throw new Error(told);
+    if (isSuspended) return told;
+    if (REASONS_OF_FUNDS.has(code) !== free < required) throw new Error(told);
+    const isTooMuch = free >= required && this.standing.passesLimit(wallet, required, unsettled, before);
+    if ((code === 'UNSETTLED_LIMIT') !== isTooMuch) throw new Error(`${told}, ${unsettled} unsettled`);
     return told;
   }
 
@@ -107,9 +131,10 @@ export class Fuzz {
     const { random, books } = this;
     const address = random.pick(WALLETS);
     const state = this.touch(address);
-    const kind = random.weighted({ pay: 3, drain: 1, top: 4, allow: 1, approve: 1, tokens: 3 });
+    const kind = random.weighted({ pay: 3, drain: 1, top: 4, allow: 1, approve: 1, tokens: 3, nonce: 1 });
     if (kind === 'pay') state.collateral -= Math.min(state.collateral, random.int(0, 30e6));
     if (kind === 'drain') state.collateral = 0;
+    if (kind === 'nonce') state.nonce++;
     if (kind === 'top') state.collateral += random.int(0, 40e6);
     if (kind === 'allow') state.allowance = random.pick([0, 10e6, 9e12, 9e12]);
     if (kind === 'approve') state.approved = random.chance(0.7);
@@ -162,6 +187,7 @@ export class Fuzz {
     if (to <= after) return 'final block as before';
     const before = await this.funded();
     const events = books.eventsIn(after, to);
+    this.before = books.final();
     const guilty = this.judge(after, to);
     const observed = await books.observe(to, events);
     if (observed.settled !== events.length)
@@ -198,22 +224,29 @@ export class Fuzz {
       if (fault) {
         this.count('failed');
         guilty.add(fault.wallet);
-        this.strike(fault.wallet);
+        this.standing.strike(fault.wallet);
       } else {
         this.confirmed.push([match.market, match.parties]);
+        this.standing.settle(match.parties);
       }
     }
     return guilty;
   }
 
+  /** The final block before the present one. */
+  private before: BlockRef | null = null;
   private confirmed: Parameters<FuzzModel['confirm']>[] = [];
 
-  private strike(wallet: string): void {
-    if (this.books.now() < (this.suspended.get(wallet) ?? 0)) return;
-    const strikes = (this.strikes.get(wallet) ?? 0) + 1;
-    this.strikes.set(wallet, strikes);
-    const waitMs = [60_000, 3_600_000][strikes - 1] ?? 86_400_000;
-    this.suspended.set(wallet, this.books.now() + waitMs);
+  private async invalidate(): Promise<void> {
+    if ((await endOldNonces(this.books, this.model)) > 0) this.count('nonce raised');
+  }
+
+  /** Another observer, who is late: its numbers of the head are without the moves after an earlier final block. */
+  async late(): Promise<string> {
+    const { books, before } = this;
+    if (!before || books.chain.head <= (books.final()?.number ?? 0)) return 'late look at nothing';
+    if (await books.lookLate(before)) throw new Error('numbers counted that belong to another final block');
+    return `late look at ${books.chain.head}`;
   }
 
   private async rollback(): Promise<string> {
@@ -236,7 +269,7 @@ export class Fuzz {
     const fault = isGuilty ? ({ wallet, reason: 'COLLATERAL' } as const) : null;
     await books.observing.voidSettlement(key, fault, books.chain.head);
     books.waiting.delete(id);
-    if (isGuilty) this.strike(wallet);
+    if (isGuilty) this.standing.strike(wallet);
     return `void of ${id} by ${wallet}`;
   }
 
@@ -253,46 +286,9 @@ export class Fuzz {
     return sumsOf(this.books, WALLETS);
   }
 
-  /** Orders are cancelled only where more was promised than is there, and then until it is not. */
-  private async explainCancels(before: Awaited<ReturnType<typeof sumsOf>>, guilty: ReadonlySet<string>) {
+  private async explainCancels(before: Sums, guilty: ReadonlySet<string>): Promise<void> {
     for (const one of this.confirmed.splice(0)) this.model.confirm(...one);
-    const after = await sumsOf(this.books, WALLETS);
-    for (const wallet of WALLETS) {
-      for (const asset of ASSETS) {
-        const name = `${wallet} ${asset}`;
-        const [had, has] = [before.reserved.get(name) ?? 0, after.reserved.get(name) ?? 0];
-        const means = this.model.means(wallet, asset) - (after.out.get(name) ?? 0);
-        if (has < had) this.count('cancelled for want of funds');
-        if (has < had && means >= had && !guilty.has(wallet))
-          throw new Error(`orders of ${name} cancelled, ${had} reserved of ${means}`);
-        if (has > 0 && means < has) throw new Error(`orders of ${name} stay, ${has} reserved of ${means}`);
-      }
-    }
-  }
-
-  /** The audit works the amounts out by itself. */
-  async audit(): Promise<void> {
-    const { redis, run, keys } = this.books;
-    const { differences } = await createAudit({ redis, run, keys, scale: SCALE, settlementGraceMs: 0 })();
-    // The markets of these books have no documents.
-    const found = differences.filter(({ kind }) => kind !== 'DOCUMENT');
-    if (found.length > 0) throw new Error(`the audit says ${JSON.stringify(found.slice(0, 3))}`);
-  }
-
-  /** All that waits is settled, and the books say what the chain says. */
-  async end(): Promise<void> {
-    const { books } = this;
-    for (const { match } of books.waiting.values()) books.chain.settle(match);
-    for (let i = 0; i <= FINALITY; i++) books.chain.mine();
-    await this.final();
-    await this.compare();
-    if (books.waiting.size > 0) throw new Error(`${books.waiting.size} matches never ended`);
-    await this.audit();
-    for (const wallet of WALLETS) {
-      const account = await books.accounts.chainAccount(wallet);
-      const { collateral } = books.chain.at(books.final()?.number ?? 0, wallet);
-      if (account?.asOfBlock === books.final()?.number && account?.collateral.balanceMicro !== collateral)
-        throw new Error(`${wallet} has ${collateral} on the chain`);
-    }
+    const after = await this.funded();
+    explainCancels(this.model, WALLETS, { before, after, guilty }, this.count);
   }
 }

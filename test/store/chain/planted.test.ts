@@ -67,6 +67,22 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
     'a failed match has no consequences',
     patch('lib/finality.lua', 'standing.strike(shard, wallet, now_ms)', 'local _ = 0'),
   ],
+  [
+    'the limit counts only the own limit price of an order',
+    patch(
+      'lib/booking.lua',
+      'ledger.cash(a, 1), q.grant, required)',
+      'ledger.cash(a, 1), q.grant, q.size * q.price)',
+    ),
+  ],
+  [
+    'a head counts for any final block',
+    patch('cap_wallets.lua', 'if not cursor.is_at(shard, ARGV[4]) or', 'if'),
+  ],
+  [
+    'a nonce that was raised on the chain is not noted',
+    patch(LEDGER, 'return nonce > before and nonce or nil', 'return nil'),
+  ],
   ['exposed wallets are not noted', patch(LEDGER, "redis.call('SADD', shard .. 'xp', unpack(exposed))", '')],
   ['orders without funds stay', patch('lib/unfunded.lua', 'if free >= 0 or', 'if true or')],
 ];
