@@ -24,22 +24,42 @@ export interface Seeing {
 }
 
 const TRIES_MAX = 3;
-/** A reading this many blocks old is shown as it is. */
+/** A reading is shown as it is for so many blocks; while nothing changes, for twice as many each time, up to the most. */
 const FRESH_BLOCKS = 4;
+const FRESH_BLOCKS_MAX = 24;
+/** The most wallets whose last reading is remembered. */
+const WALLETS_MAX = 10_000;
 /** The most open markets whose tokens are looked for. */
 const MARKETS_MAX = 100;
 
+/** When all markets of a wallet were read last, which does not show in its account: the observer reads some of them at each block. */
+interface Look {
+  readonly block: number;
+  readonly waits: number;
+  /** All numbers in it; empty when the chain did not answer. */
+  readonly numbers: string;
+}
+
 export function createSeeing(parts: SeeingParts): Seeing {
   const { lookup, observing, accounts, market, marketList, onError } = parts;
+  const looks = new Map<string, Look>();
+
+  function note(wallet: string, look: Look): void {
+    looks.delete(wallet);
+    if (looks.size >= WALLETS_MAX) looks.delete(looks.keys().next().value ?? '');
+    looks.set(wallet, look);
+  }
+
   async function take(
     wallet: string,
     markets: readonly TokenQuery[],
     only: (found: FoundWallet['reading']) => FoundWallet['reading'],
-  ): Promise<void> {
+  ): Promise<FoundWallet['reading']> {
     for (let turn = 0; turn < TRIES_MAX; turn++) {
       const { at, reading } = await lookup.readWallet(wallet, markets);
+      const shown = only(reading);
       // False when a reorganization has replaced the block.
-      if (await observing.observeWallets(at, [only(reading)])) return;
+      if (await observing.observeWallets(at, [shown])) return shown;
     }
     throw new Error('the blocks of the chain change');
   }
@@ -58,7 +78,11 @@ export function createSeeing(parts: SeeingParts): Seeing {
 
   async function refresh(wallet: string): Promise<void> {
     const [cursor, account] = await Promise.all([accounts.cursor(), accounts.chainAccount(wallet)]);
-    if (cursor && account && cursor.final.number - account.asOfBlock <= FRESH_BLOCKS) return;
+    const before = looks.get(wallet);
+    if (!cursor || (before && cursor.final.number - before.block <= before.waits)) return;
+    const block = cursor.final.number;
+    // Other requests of the wallet do not read it again meanwhile, nor when the chain does not answer.
+    note(wallet, { block, waits: FRESH_BLOCKS, numbers: '' });
     const open = (await marketList()).filter(({ state }) => state.status === 'OPEN').slice(-MARKETS_MAX);
     const known = new Set(account?.tokens.map(({ marketId }) => marketId));
     const markets = open.map(({ terms }) => ({ marketId: terms.id, tokenIds: terms.tokenIds }));
@@ -69,8 +93,21 @@ export function createSeeing(parts: SeeingParts): Seeing {
         ({ marketId, balances: [yes, no] }) => yes + no > 0n || known.has(marketId),
       ),
     });
-    await take(wallet, markets, withTokens).catch(onError);
+    const shown = await take(wallet, markets, withTokens).catch((error: Error) => {
+      onError(error);
+      return null;
+    });
+    if (!shown) return;
+    const numbers = numbersOf(shown);
+    const waits = numbers === before?.numbers ? Math.min(2 * before.waits, FRESH_BLOCKS_MAX) : FRESH_BLOCKS;
+    note(wallet, { block, waits, numbers });
   }
 
   return { see, refresh };
 }
+
+const numbersOf = ({ collateral, approvedForAll, minNonce, tokens }: FoundWallet['reading']): string =>
+  [
+    ...[collateral.balance, collateral.allowance, approvedForAll, minNonce],
+    ...tokens.flatMap(({ marketId, balances }) => [marketId, ...balances]),
+  ].join(' ');

@@ -89,6 +89,8 @@ type Coded = ReplyOf<'replace_order'>;
 
 /** The most times that one submission expires stale makers (200 each) before it fails with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
+/** The most times that one submission reads its wallet from the chain: the books may move on before a reading arrives. */
+const READS_MAX = 2;
 /** The refusals of orders that leave Redis without a trace: which order was accepted before, the archive knows. */
 const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
   ...['INVALID_NONCE_VALUE', 'ORDER_EXPIRED', 'MARKET_NOT_OPEN'],
@@ -127,16 +129,16 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       encodeBody(terms, maker),
     ] as const;
     let looked: readonly Buffer[] = [];
-    let isSeen = false;
+    let reads = 0;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
       const reply = await script(scriptKeys, args, looked);
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
       if (name === 'GONE') looked = [nowMs];
-      else if (name === 'UNSEEN' && chain !== null && !isSeen) {
+      else if (name === 'UNSEEN' && chain !== null && reads < READS_MAX) {
         await chain.see(request.maker, request.marketId);
-        isSeen = true;
+        reads++;
       } else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
       const before = name === 'GONE' ? await past.certain(request.orderHash) : null;
       if (before) return [Buffer.from('REPLAYED'), nowMs, before];
