@@ -9,6 +9,8 @@ export interface ChainWallet {
   allowance: number;
   approved: boolean;
   nonce: number;
+  /** It is a contract, which may refuse at any time. */
+  hasCode: boolean;
   readonly tokens: Map<string, [yes: number, no: number]>;
 }
 
@@ -72,7 +74,14 @@ export class ModelChain {
   wallet(address: string): ChainWallet {
     const found = this.wallets.get(address);
     if (found) return found;
-    const fresh = { collateral: 0, allowance: 0, approved: false, nonce: 0, tokens: new Map() };
+    const fresh = {
+      collateral: 0,
+      allowance: 0,
+      approved: false,
+      nonce: 0,
+      hasCode: false,
+      tokens: new Map(),
+    };
     this.wallets.set(address, fresh);
     return fresh;
   }
@@ -167,7 +176,7 @@ export class ModelChain {
   at(number: number, address: string): ChainWallet {
     return (
       this.blockAt(number).wallets.get(address) ?? {
-        ...{ collateral: 0, allowance: 0, approved: false, nonce: 0, tokens: new Map() },
+        ...{ collateral: 0, allowance: 0, approved: false, nonce: 0, hasCode: false, tokens: new Map() },
       }
     );
   }

@@ -102,7 +102,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
       },
       approvedForAll: now.approved,
       minNonce: BigInt(now.nonce),
-      hasCode: false,
+      hasCode: now.hasCode,
       tokens: markets.map((marketId) => {
         const [yes, no] = now.tokens.get(marketId) ?? [0, 0];
         const [yesMoved, noMoved] = own.tokens.get(marketId) ?? [0, 0];

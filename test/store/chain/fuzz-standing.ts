@@ -42,7 +42,8 @@ export class FuzzStanding {
   passesLimit(wallet: string, most: number, unsettled: number, { reserved }: Sums): boolean {
     if (this.firstMicro === 0) return false;
     let limit = this.firstMicro;
-    while ((this.settled.get(wallet) ?? 0) >= 10 * limit) limit *= 10;
+    const { hasCode } = this.books.chain.wallet(wallet);
+    while (!hasCode && (this.settled.get(wallet) ?? 0) >= 10 * limit) limit *= 10;
     const resting = [...reserved].reduce(
       (sum, [name, micro]) => sum + (name.startsWith(wallet) ? micro : 0),
       0,

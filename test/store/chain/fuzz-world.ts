@@ -42,6 +42,7 @@ export class Fuzz {
   async begin(): Promise<void> {
     for (const id of MARKETS) await this.books.market(id);
     for (const wallet of WALLETS) for (const id of MARKETS) fund(this.books, wallet, 50, 50, id);
+    this.books.chain.wallet(WALLETS.at(-1) ?? '').hasCode = true;
     await this.books.observe(this.books.chain.mine());
   }
 

@@ -24,6 +24,22 @@ test('the value that waits for the chain is bounded, and the bound grows with wh
   expect(await codeOf(place(buy(bob, 0, '60', '0.50')))).toBe('no refusal');
 });
 
+test('the limit of a contract does not grow, because it may refuse at any time', async () => {
+  const books = await open({ unsettledMaxNew: '1' });
+  const { buy, sell, place, chain, waiting } = books;
+  fund(books, alice, 0, 1000);
+  chain.wallet(bob).hasCode = true;
+  await books.observe(chain.mine());
+  for (let turn = 0; turn < 12; turn++) {
+    await place(sell(alice, 0, '1', '0.90'));
+    await place(buy(bob, 0, '1', '0.90'));
+    for (const { match } of waiting.values()) chain.settle(match);
+    await books.observe(chain.mine());
+  }
+  expect(await codeOf(place(buy(bob, 0, '2', '0.90')))).toBe('UNSETTLED_LIMIT');
+  expect(await codeOf(place(sell(alice, 0, '2', '0.90')))).toBe('no refusal');
+});
+
 test('a SELL counts with what it may get, and not with its own limit price', async () => {
   const books = await open({ unsettledMaxNew: '10' });
   const { buy, sell, place } = books;
