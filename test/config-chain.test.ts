@@ -40,6 +40,7 @@ test('a test network needs contracts and a node, and web needs no key', () => {
       oracleAddress: address('4'),
       publicRpcUrl: null,
       confirmations: null,
+      startBlock: null,
       gasPriceMaxWei: 5_000_000_000n,
       unsettledMaxNewMicro: 100_000_000,
     },

@@ -173,6 +173,7 @@ describe('refused values', () => {
     ['ORACLE_KEY', ['0x12', `${KEY},${KEY}`]],
     ['ALLOW_HOT_KEYS', ['yes']],
     ['CHAIN_CONFIRMATIONS', ['0', '1.5', 'latest']],
+    ['CHAIN_START_BLOCK', ['-1', '1.5', 'latest']],
     ['GAS_PRICE_MAX', ['0', '-1', '10001', '1 gwei', '0.0000000001']],
     ['UNSETTLED_MAX_NEW', ['-1', 'all', '0.0000001']],
     ['CONTRACTS_AUDIT', ['yes', 'x'.repeat(201)]],

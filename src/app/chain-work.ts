@@ -26,7 +26,7 @@ const CANCEL_EVERY_MS = 1_000;
 const NO_BOOKS = new Error('the store was opened without a chain');
 
 /** Brings the state of the chain into the books, in one worker at a time. */
-function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) {
+function observe(books: NonNullable<Store['books']>, { startBlock }: ChainConfig, store: Store, log: Logger) {
   const { rpc, blocks, wallets, contracts } = books;
   const { engine, reads } = store;
   const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
@@ -39,7 +39,7 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
     },
   });
   const observation = createObservation({
-    ...{ blocks, wallets },
+    ...{ blocks, wallets, startBlock },
     events: createEventReader(rpc, contracts.exchangeAddress),
     ledger,
     async tokensOf(marketId) {
@@ -97,7 +97,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     view: reads.view,
     allMarkets: marketList,
   };
-  const observer = observe(books, store, log);
+  const observer = observe(books, chain, store, log);
   const operator = operate(config, chain, store, log);
   const amount = BigInt(config.paperGrantMicro) * scale.microAmount;
   const hasFaucet = config.network === 'testnet' && oracle !== null;

@@ -14,6 +14,8 @@ export interface ChainConfig {
   readonly publicRpcUrl: string | null;
   /** Null: the node says itself what is final. */
   readonly confirmations: number | null;
+  /** Null: an empty ledger begins at the newest final block. */
+  readonly startBlock: number | null;
   readonly gasPriceMaxWei: bigint;
   readonly unsettledMaxNewMicro: Micro;
 }
@@ -30,6 +32,7 @@ export interface ChainValues {
   readonly ORACLE_ADDRESS: string | null;
   readonly CHAIN_PUBLIC_RPC_URL: string | null;
   readonly CHAIN_CONFIRMATIONS: number | null;
+  readonly CHAIN_START_BLOCK: number | null;
   readonly GAS_PRICE_MAX: bigint;
   readonly UNSETTLED_MAX_NEW: Micro;
   readonly CONTRACTS_AUDIT: string | null;
@@ -108,6 +111,7 @@ export function chainConfig(values: ChainValues): ChainConfig {
     oracleAddress: values.ORACLE_ADDRESS ?? '',
     publicRpcUrl: values.CHAIN_PUBLIC_RPC_URL,
     confirmations: values.CHAIN_CONFIRMATIONS,
+    startBlock: values.CHAIN_START_BLOCK,
     gasPriceMaxWei: values.GAS_PRICE_MAX,
     unsettledMaxNewMicro: values.UNSETTLED_MAX_NEW,
   };

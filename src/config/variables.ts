@@ -208,6 +208,10 @@ export const VARIABLES = {
     wholeNumber(1, 100_000),
     'blocks after which a block counts as final, for nodes without the tag finalized; unset: the tag',
   ),
+  CHAIN_START_BLOCK: optional(
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    'the block of the exchange contract: a worker with an empty Redis reads the settlements since, and halts when there are any; unset: it begins at the newest final block',
+  ),
   GAS_PRICE_MAX: variable('5', parseGasPrice, 'the most that a settlement may pay for gas, in gwei'),
   UNSETTLED_MAX_NEW: variable(
     '100',

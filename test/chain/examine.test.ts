@@ -11,7 +11,7 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startTestRedis } from '../support/redis';
 import { ENVIRONMENT } from '../support/settings';
 import { type Nodes, startNodes } from './nodes';
-import { newTrader, ONE, startWorld, type World } from './world';
+import { exchangeAbi, newTrader, ONE, startWorld, type World } from './world';
 
 let world: World;
 let nodes: Nodes;
@@ -168,6 +168,15 @@ test.each<[string, () => Partial<ExamineOptions>, string | undefined]>([
   ],
 ])('%s is or is not a reason to refuse the start', async (_, wrong, expected) => {
   expect((await contradiction({ ...right, ...wrong() }))?.variable).toBe(expected);
+});
+
+test('a contract that settles no matches by their ids is a reason to refuse the start', async () => {
+  const { selector = '' } = exchangeAbi.getFunction('isSettled') ?? {};
+  for (const proxy of nodes.proxies)
+    proxy.forge(({ method, params: [call] }, result) =>
+      method === 'eth_call' && (call as { data: string }).data.startsWith(selector) ? '0x' : result,
+    );
+  expect((await contradiction(right))?.variable).toBe('EXCHANGE_ADDRESS');
 });
 
 test('an oracle without the role, without money or of another address is found', async () => {

@@ -2,7 +2,7 @@ import { createBlocks } from '../../src/chain/blocks';
 import { createEventReader, type Withdrawal } from '../../src/chain/exchange-events';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
-import { createObservation, type Observation } from '../../src/jobs/chain/observation';
+import { createObservation, type Observation, type ObservationParts } from '../../src/jobs/chain/observation';
 import { type Nodes, startNodes } from './nodes';
 import { type Notebook, openNotebook } from './notebook';
 import { type Market, startWorld, type Trader, type World } from './world';
@@ -24,8 +24,8 @@ export interface Observed {
   readonly book: Notebook;
   readonly withdrawn: readonly Withdrawal[];
   readonly observation: Observation;
-  /** Another observer with the same notebook. */
-  another(): Observation;
+  /** Another observer, with the same notebook unless another is given. */
+  another(more?: Partial<ObservationParts>): Observation;
   mine(count: number): Promise<unknown>;
   /** Makes everything up to now final, and observes it. */
   finalize(): Promise<void>;
@@ -63,7 +63,7 @@ function open(world: World, market: Market, nodes: Nodes): Observed {
   const book = openNotebook();
   const withdrawn: Withdrawal[] = [];
   const { exchange, collateral, ctf } = world;
-  const another = (): Observation => {
+  const another = (more: Partial<ObservationParts> = {}): Observation => {
     const rpc = nodes.client();
     return createObservation({
       blocks: createBlocks(rpc, { kind: 'tag' }),
@@ -72,6 +72,7 @@ function open(world: World, market: Market, nodes: Nodes): Observed {
       ledger: book,
       tokensOf: async () => [String(market.tokens[0]), String(market.tokens[1])],
       withdraw: async (list) => void withdrawn.push(...list),
+      ...more,
     });
   };
   const observation = another();

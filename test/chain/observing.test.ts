@@ -1,5 +1,6 @@
 import { matchId } from '../../src/chain/exchange-contract';
 import { approval, approvalForAll, deal, tokenTransfer, traders, transfer } from './deals';
+import { openNotebook } from './notebook';
 import { BEHIND, lower, MARKET_ID, nextName, type Observed, withObserver } from './observed';
 import { newTrader, ONE, type Trader } from './world';
 
@@ -11,6 +12,24 @@ const paused = (behind: string): string =>
   `0x5f3560e01c6323b872dd14603b57365f5f375f5f365f73${behind.slice(2)}5af43d5f5f3e6037573d5ffd5b3d5ff35b5f5ffd`;
 
 describe('a settlement', () => {
+  test('that an empty ledger lacks is reported when CHAIN_START_BLOCK is before it, and not without', async () => {
+    const { world, market, nodes, another, mine } = stage();
+    const [buyer, seller] = await traders(world, market);
+    const startBlock = Number(await nodes.ask('eth_blockNumber'));
+    const name = nextName();
+    await world.settle([deal(world, market, matchId(name), [buyer, seller], 10n)]);
+    await mine(BEHIND);
+    const resultsFrom = async (start: number | null) => {
+      const ledger = openNotebook();
+      const observation = another({ ledger, startBlock: start });
+      while (await observation.stepFinal());
+      return ledger.results();
+    };
+    expect(await resultsFrom(null)).toEqual([]);
+    expect(await resultsFrom(startBlock + 1_000)).toEqual([]);
+    expect(await resultsFrom(startBlock)).toMatchObject([{ ...name, result: 'CONFIRMED' }]);
+  });
+
   test('is confirmed once its block is final, once, together with the state of its wallets', async () => {
     const { world, market, nodes, book, observation, mine, finalize, readingOf } = stage();
     const [buyer, seller] = await traders(world, market);

@@ -80,8 +80,10 @@ test('a visitor approves in one click, buys, and sees the trade become final', a
       },
       { patienceMs: WAIT_MS, pollMs: 3_000 },
     );
-    await page.locator('[data-testid=settlement][data-status=CONFIRMED]').waitFor({ timeout: WAIT_MS });
-    expect(await settlement.textContent()).toMatch(/block \d+/);
+    // The first in the list may be of a later order.
+    const confirmed = page.locator('[data-testid=settlement][data-status=CONFIRMED]').first();
+    await confirmed.waitFor({ timeout: WAIT_MS });
+    expect(await confirmed.textContent()).toMatch(/block \d+/);
     expect(complaints).toEqual([]);
   } finally {
     await browser.close();

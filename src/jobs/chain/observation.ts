@@ -54,6 +54,8 @@ export interface ObservationParts {
   readonly tokensOf: (marketId: string) => Promise<Pair | null>;
   /** Takes out of the book what wallets withdrew on the chain; it may be called again with the same withdrawals. */
   readonly withdraw: (withdrawals: readonly Withdrawal[]) => Promise<void>;
+  /** An empty ledger also takes what happened after this block, so that matches that it lost are reported; null: nothing. */
+  readonly startBlock?: number | null;
 }
 
 export interface Observation {
@@ -77,7 +79,7 @@ export interface ObservationState {
 const RAISED_MAX = 10_000;
 
 export function createObservation(parts: ObservationParts): Observation {
-  const { blocks, events, wallets, ledger, tokensOf, withdraw } = parts;
+  const { blocks, events, wallets, ledger, tokensOf, withdraw, startBlock = null } = parts;
   let final: BlockRef | null = null;
   let head: BlockRef | null = null;
   let path: readonly Block[] = [];
@@ -136,11 +138,20 @@ export function createObservation(parts: ObservationParts): Observation {
     for (const { moves } of happened) addMoved(queries, moves, markets);
   }
 
+  /** Where an empty ledger begins, when that is before the newest final block. */
+  async function beginning(newest: BlockRef): Promise<BlockRef | null> {
+    if (startBlock === null || startBlock >= newest.number) return null;
+    const block = await blocks.byNumber(startBlock);
+    if (block === null)
+      throw new Error(`two nodes must know block ${startBlock} of CHAIN_START_BLOCK: one does not`);
+    return block;
+  }
+
   async function stepFinal(): Promise<boolean> {
     final = await ledger.finalBlock();
     const newest = await blocks.final();
-    // Before its first block the ledger has no matches.
-    const stretch = final ? await gather(final, newest) : { to: newest, happened: [] };
+    const from = final ?? (await beginning(newest));
+    const stretch = from ? await gather(from, newest) : { to: newest, happened: [] };
     isBehind = stretch === null;
     if (stretch === null) return true;
     const { to, happened } = stretch;
