@@ -107,6 +107,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     ...(hasFaucet ? [['the faucet', createFaucet({ requests, conditions, oracle, amount })] as const] : []),
   ];
   return {
+    observed: observer.state,
     chores: [
       createServeOracle(tasks),
       createFollowResults(parts),

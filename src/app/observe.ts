@@ -18,6 +18,7 @@ import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
+import { unsettledSamples } from './chain-samples';
 import { PROGRAM } from './program';
 import type { Store } from './store';
 
@@ -64,6 +65,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   const { books } = observed;
   metrics.sample(() => settlementSamples(observed, books?.congestion ?? null));
   if (books) metrics.sample(() => chainSamples(observed, books));
+  if (books) metrics.sample(() => unsettledSamples(books.ledger));
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({
       name: 'exchange_jobs',

@@ -112,7 +112,10 @@ describe('a settlement', () => {
     await nodes.ask('anvil_rollback', 1);
     await mine(1);
     await observation.stepHead();
-    expect(observation.state().reorgDepth).toBe(1);
+    expect(observation.state()).toMatchObject({ reorgDepth: 1, reorgedBlocks: 1, reorgDepthMax: 1 });
+    await mine(1);
+    await observation.stepHead();
+    expect(observation.state()).toMatchObject({ reorgDepth: 0, reorgedBlocks: 1, reorgDepthMax: 1 });
     expect(book.mined()).toEqual([]);
     await finalize();
     expect(book.results()).toEqual([]);

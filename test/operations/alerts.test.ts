@@ -150,6 +150,20 @@ const CASES: readonly Case[] = [
     fires: { '10m': {} },
   },
   {
+    name: 'a node of the chain fails, and the other one now and then',
+    series: {
+      ...WELL,
+      [`exchange_chain_node_failures{node="a (1)",${WORKER}}`]: '5x20 6+3x39',
+      [`exchange_chain_node_failures{node="b (2)",${WORKER}}`]: '0+1x60',
+    },
+    fires: { '15m': {}, '40m': { ExchangeNodeFailing: { node: 'a (1)' } } },
+  },
+  {
+    name: 'the head of the chain is replaced, first now and then, then again and again',
+    series: { ...WELL, [`exchange_chain_reorged_blocks{${WORKER}}`]: '0+1x30 32+2x29' },
+    fires: { '25m': {}, '45m': { ExchangeChainReorgs: {} } },
+  },
+  {
     name: 'Redis hides its durability',
     series: { ...WELL, [`exchange_durability{durability="unknown",${WEB}}`]: '1x60' },
     fires: { '10m': { ExchangeWeakDurability: {} } },
@@ -161,7 +175,7 @@ function expected({ alert, labels, annotations }: Rule, own: Readonly<Record<str
   if (!own) return [];
   const filled = Object.entries(annotations).map(([name, text]) => [
     name,
-    text.replace('{{ $labels.instance }}', own.instance ?? ''),
+    text.replace('{{ $labels.instance }}', own.instance ?? '').replace('{{ $labels.node }}', own.node ?? ''),
   ]);
   const all = { exp_labels: { ...labels, ...own }, exp_annotations: Object.fromEntries(filled) };
   // Both processes are down in the same way.

@@ -74,6 +74,9 @@ export interface ObservationState {
   readonly limited: number;
   /** The number of blocks that the last change of the head took back. */
   readonly reorgDepth: number;
+  /** Since the start: the blocks that all changes took back, and the most that one did. */
+  readonly reorgedBlocks: number;
+  readonly reorgDepthMax: number;
 }
 
 const RAISED_MAX = 10_000;
@@ -86,7 +89,7 @@ export function createObservation(parts: ObservationParts): Observation {
   let exposed = 0;
   /** After an absence, until the ledger has the newest final block. */
   let isBehind = false;
-  let reorgDepth = 0;
+  let [reorgDepth, reorgedBlocks, reorgDepthMax] = [0, 0, 0];
   /** The last final state of each exposed wallet, with which that at the head is compared. */
   let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
   let limited: ReadonlySet<string> = new Set();
@@ -198,13 +201,18 @@ export function createObservation(parts: ObservationParts): Observation {
     const kept = new Set(unsettled.map(({ hash }) => hash));
     const above = final?.number ?? 0;
     reorgDepth = path.filter(({ number, hash }) => number > above && !kept.has(hash)).length;
+    reorgedBlocks += reorgDepth;
+    reorgDepthMax = Math.max(reorgDepthMax, reorgDepth);
     head = newest;
     path = unsettled;
   }
 
   return {
     ...{ stepFinal, stepHead },
-    state: () => ({ final, head, exposed, limited: limited.size, reorgDepth }),
+    state: () => ({
+      ...{ final, head, exposed, limited: limited.size },
+      ...{ reorgDepth, reorgedBlocks, reorgDepthMax },
+    }),
   };
 }
 

@@ -65,6 +65,8 @@ export interface ChainAccounts {
   cursor(): Promise<ChainCursor | null>;
   /** Every wallet of which something is promised. */
   exposed(): Promise<readonly ExposedWallet[]>;
+  /** The value of matches that are not final, added up over all wallets. */
+  unsettledMicro(): Promise<number>;
   /** The account of a wallet; null when it was never read. */
   chainAccount(address: string): Promise<ChainAccount | null>;
   /** By order hash: how much of each order the chain has settled, and how much its failed matches had. Only where it is not 0. */
@@ -115,6 +117,16 @@ export function createChainAccounts({
       }
     } while (place !== '0');
     return [...markets].map(([address, ids]) => ({ address, marketIds: [...ids] }));
+  }
+
+  async function unsettledMicro(): Promise<number> {
+    const wallets = (await exposed()).map(({ address }) => addressBytes(address));
+    let sum = 0;
+    for (let from = 0; from < wallets.length; from += READ_MAX) {
+      const packed = await redis.hmgetBuffer(keys.cash, ...wallets.slice(from, from + READ_MAX));
+      for (const one of packed) if (one) sum += CHAIN_CASH.read(one).unsettledMicro;
+    }
+    return sum;
   }
 
   async function chainAccount(address: string): Promise<ChainAccount | null> {
@@ -175,7 +187,7 @@ export function createChainAccounts({
     return found;
   }
 
-  return { cursor, exposed, chainAccount, settledLots };
+  return { cursor, exposed, unsettledMicro, chainAccount, settledLots };
 }
 
 function blockOf(found: Readonly<Record<string, Buffer>>, name: 'final' | 'head'): BlockRef | null {

@@ -15,8 +15,11 @@ test('a match takes from the free funds at once, and what it brings waits for th
   await place(buy(bob, 0, '10', '0.70'));
   expect(await told(books, alice)).toEqual(['100 0 0 6', '90 0 10 0', '100 0 0 0']);
   expect(await told(books, bob)).toEqual(['94 0 6 0', '100 0 0 10', '100 0 0 0']);
+  // Both sides count.
+  expect(await books.accounts.unsettledMicro()).toBe(12e6);
   for (const { match } of waiting.values()) chain.settle(match);
   await books.observe(chain.mine());
+  expect(await books.accounts.unsettledMicro()).toBe(0);
   expect(await told(books, alice)).toEqual(['106 0 0 0', '90 0 0 0', '100 0 0 0']);
   expect(await told(books, bob)).toEqual(['94 0 0 0', '110 0 0 0', '100 0 0 0']);
   expect((await books.settlements.counts()).unsettled).toBe(0);
