@@ -89,6 +89,14 @@ export function movedIn(
   return changes;
 }
 
+const AT_ONCE = 20;
+
+/** Some at a time, because each asks the chain. */
+export async function forEach<T>(list: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < list.length; from += AT_ONCE)
+    await Promise.all(list.slice(from, from + AT_ONCE).map(act));
+}
+
 const withoutZeros = (changes: Changes) => [...changes].filter(([, amount]) => amount !== 0n).sort();
 
 /** Every transaction moved what the records of its matches predict, to the wei. */
@@ -104,7 +112,7 @@ export async function checkMoved(
   }
   const fees = world.fees.address.toLowerCase();
   const wallets = new Set([...traders, fees]);
-  for (const [hash, records] of byTransaction) {
+  await forEach([...byTransaction], async ([hash, records]) => {
     const receipt = await world.chain.ask<Receipt>('eth_getTransactionReceipt', hash);
     const settled = world.eventsOf(receipt).filter(({ name }) => name === 'MatchSettled');
     const ids = settled.map(({ args }) => BigInt(String(args.id)));
@@ -115,7 +123,7 @@ export async function checkMoved(
     const predicted: Changes = new Map();
     for (const record of records) predict(predicted, record, orders, fees);
     expect([hash, withoutZeros(movedIn(receipt, world, wallets))]).toEqual([hash, withoutZeros(predicted)]);
-  }
+  });
 }
 
 /** The contract has taken of each order what its CONFIRMED records say, and the books say the same. */
@@ -149,7 +157,7 @@ export async function checkFills(
   const hashes = [...taken.keys()];
   const inBooks = await ledger.settledLots(hashes);
   const records = await settlements.orders(hashes);
-  for (const [hash, { given, settled, failed: lost }] of taken) {
+  await forEach([...taken], async ([hash, { given, settled, failed: lost }]) => {
     const { signed, type, side } = placed(orders, hash);
     // The size of a MARKET BUY is only what makes it FILLED: it may buy more for its budget.
     const isBudget = type === 'MARKET' && side === 0;
@@ -161,5 +169,5 @@ export async function checkFills(
     const [, remaining] = (await world.read('orderStatus', hash)) as [boolean, bigint];
     const left = signed.makerAmount - given;
     if (given > 0n) expect([hash, remaining]).toEqual([hash, left]);
-  }
+  });
 }
