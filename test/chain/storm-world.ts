@@ -43,6 +43,8 @@ const BLOCK_MS = 450;
 const GAS_MONEY = `0x${(10n ** 21n).toString(16)}`;
 const LANES = 2;
 const NODES = 3;
+const RESTART_MS = 500;
+const SAID_MAX = 100_000;
 /** No limit of what may wait for the chain. */
 const UNLIMITED = micro(0);
 
@@ -79,7 +81,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
     await chain.ask('anvil_setBalance', address, GAS_MONEY);
     await world.call(world.admin.address, 'addOperator', address);
   }
-  const server = await startTestRedis();
+  const server = await startTestRedis({ appendonly: 'always' });
   const redis = new Redis(server.url);
   const run = createScripts(redis, scriptSources('chain'));
   const keys = shardKeys();
@@ -186,12 +188,24 @@ export async function startStormWorld(feeRates: readonly number[]) {
   };
   let worker: Started | null = null;
   let said = '';
+  /** As a process manager does, it starts a worker again that has ended by itself. */
+  function startWorker(): void {
+    const started = startNode(['dist/worker.js'], env);
+    worker = started;
+    void started.exited.then(async () => {
+      keep(started);
+      await sleep(RESTART_MS);
+      if (worker === started) startWorker();
+    });
+  }
+  function keep(one: Started): void {
+    said = `${said}${one.stdout()}${one.stderr()}`.slice(-SAID_MAX);
+  }
   async function kill(): Promise<void> {
-    if (!worker) return;
-    worker.child.kill('SIGKILL');
-    await worker.exited;
-    said = `${said}${worker.stdout()}${worker.stderr()}`.slice(-100_000);
+    const killed = worker;
     worker = null;
+    killed?.child.kill('SIGKILL');
+    await killed?.exited;
   }
 
   let blocks = 0;
@@ -217,9 +231,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
     ...{ intents: createIntents({ redis, run, keys }), see, trader, place, look, kill },
     /** The output of all workers. */
     said: (): string => `${said}${worker?.stdout() ?? ''}${worker?.stderr() ?? ''}`,
-    startWorker(): void {
-      worker = startNode(['dist/worker.js'], env);
-    },
+    startWorker,
     /** From now on a block contains what was sent before it. */
     async startMining(): Promise<void> {
       await chain.ask('evm_setAutomine', false);
