@@ -11,7 +11,7 @@
 --          only for a new one; NONCE next when the nonce is not the lane's next and has no intent; TAKEN names of the matches that
 --          are in another intent or over: nothing changed
 -- Emits    SETTLE for each match
--- Bound    the matches of a block (src/jobs/chain/batch.ts)
+-- Bound    the matches of a block (src/jobs/chain/lane.ts)
 
 local integer = require('lib.integer')
 local intents = require('lib.intents')

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- hold_lane: takes a free lane of the operator, renews the token's own, or gives it back. A lane that is new begins with the
--- chain's nonce. A lane whose nonces were used elsewhere stops (AHEAD): this store may be an old copy, and the transactions that
--- it signs now may contradict those that were sent after that copy.
+-- chain's nonce. A running lane whose nonces were used elsewhere stops (AHEAD), a paused one when it is resumed: this store may
+-- be an old copy, and the transactions that it signs now may contradict those that were sent after that copy.
 --
 -- KEYS     1 {x}:tl
 -- ARGV     1 lane (20 bytes)   2 token   3 lifetime of the lease from now in milliseconds, 0 to give it back   4 the chain's
@@ -26,7 +26,7 @@ if not next_nonce then
 elseif holder ~= token and holder ~= '' and now_ms < until_ms then
   return { 0 }
 end
-if used and used > next_nonce and state ~= intents.AHEAD then
+if used and used > next_nonce and state == intents.RUNNING then
   state, changed_ms = intents.AHEAD, now_ms
 end
 intents.save_lane(KEYS[1], lane, next_nonce, state, changed_ms, now_ms + life_ms, life_ms > 0 and token or '')

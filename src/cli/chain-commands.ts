@@ -1,6 +1,7 @@
 import type { Command as Commander } from 'commander';
 import { SURE, wholeNumber } from './arguments';
 import { adoptLane, chainLanes, chainStatus, drainChain, pauseLanes, resumeLanes } from './chain';
+import { failSettlement } from './chain-fail';
 import { forGood } from './markets';
 import type { Choose } from './store';
 
@@ -30,6 +31,13 @@ export function addChain(program: Commander, choose: Choose): void {
     .description('accept no more orders (CANCEL_ONLY) and wait until everything is settled')
     .option('--timeout <seconds>', 'how long to wait, 300 when left out', wholeNumber, 300)
     .action(({ timeout }: { timeout: number }) => choose(drainChain(timeout)));
+  chain
+    .command('fail <settlement>')
+    .description('end a settlement that the contract would refuse, and give its wallets back what it took')
+    .option('--yes', SURE)
+    .action((id: string, { yes = false }: { yes?: boolean }) =>
+      choose(forGood(`end the settlement ${id} as FAILED`, yes, failSettlement(id))),
+    );
   chain
     .command('adopt <lane>')
     .description('let a lane that is AHEAD continue at the nonce of the chain; know first why it was')

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../auth/address';
+import { readNonce } from '../chain/transaction';
 import { Refusal } from '../exchange/errors';
 import { watchCongestion } from '../store/chain/congestion';
 import { createIntents, type Lane, type LaneState } from '../store/chain/intents';
@@ -9,7 +10,7 @@ import { table } from './table';
 
 const PAPER = 'this exchange has paper funds: only FUNDS=chain has something to show here';
 
-function booksOf({ books }: CliStore): CliBooks {
+export function booksOf({ books }: CliStore): CliBooks {
   if (books === null) throw new Refusal('NOT_FOUND', PAPER);
   return books;
 }
@@ -40,6 +41,7 @@ export const chainStatus: Command = async ({ store, say }) => {
     finalAgeMs: cursor && Math.round(now - cursor.followedMs),
     ...{ unsettled: waiting.count, failed, lanes: lanes.length, running },
     oldestMs: waiting.oldestMs === null ? null : Math.round(now - waiting.oldestMs),
+    oldestId: waiting.oldestId,
     ...{ opening, results: [...results.keys()], faucet: faucet.length },
   };
   await say(told, [
@@ -47,7 +49,7 @@ export const chainStatus: Command = async ({ store, say }) => {
     cursor === null
       ? 'the books have no block yet: does a worker run?'
       : `final block ${cursor.final.number}, noted ${seconds(now - cursor.finalNotedMs)} ago; head ${cursor.head?.number ?? 'not read yet'}`,
-    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}`}; ${failed} failed`,
+    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed`,
     `${running} of ${lanes.length} lanes run`,
     `${opening.length} markets wait to open, ${results.size} for their result, ${faucet.length} wallets for the faucet`,
   ]);
@@ -119,8 +121,9 @@ const moveLanes =
 export const pauseLanes = moveLanes('pause', 'RUNNING', 'PAUSED');
 export const resumeLanes = moveLanes('resume', 'PAUSED', 'RUNNING');
 
-const nonceOf = async ({ node }: CliBooks, address: string): Promise<number> =>
-  Number(await node.call('eth_getTransactionCount', [address, 'finalized']));
+/** Of the last final block, as two nodes know it: a wrong nonce would stop the lane. */
+const nonceOf = async ({ rpc, blocks }: CliBooks, address: string): Promise<number> =>
+  readNonce({ ask: rpc.agree }, address, (await blocks.final()).number);
 
 /**
  * Lets a lane go on whose nonces were used without this exchange: this Redis was restored from a backup, or its key was used
@@ -147,6 +150,20 @@ export const adoptLane =
 
 const DRAIN_POLL_MS = 500;
 
+/**
+ * The settlements that are not final; without any, the matches that the worker has not recorded yet; without any, the transactions
+ * that are not over.
+ */
+async function leftIn(store: CliStore): Promise<number> {
+  const { matches, clock } = store;
+  const { count } = await waitingIn(store);
+  if (count > 0) return count;
+  const bounds = { nowMs: clock.now(), graceMs: 0, patienceMs: 0, most: 1 };
+  let unwritten = 0;
+  for (const id of await matches.markets()) unwritten += (await matches.unsettled(id, bounds)).length;
+  return unwritten > 0 ? unwritten : (await createIntents(store).list()).length;
+}
+
 /** Takes no more orders, and waits until the chain has settled everything. The mode stays CANCEL_ONLY. */
 export const drainChain =
   (timeoutSec: number): Command =>
@@ -156,15 +173,15 @@ export const drainChain =
     await recorded(store, doing, () => store.engine.setMode('CANCEL_ONLY', 'the exchange is being drained'));
     await line('CANCEL_ONLY; waiting for the chain');
     const until = performance.now() + timeoutSec * 1_000;
-    let { count: unsettled } = await waitingIn(store);
+    let unsettled = await leftIn(store);
     while (unsettled > 0 && performance.now() < until) {
       await sleep(DRAIN_POLL_MS);
-      ({ count: unsettled } = await waitingIn(store));
+      unsettled = await leftIn(store);
     }
     await say({ unsettled }, [
       unsettled === 0
         ? 'everything is settled; resume with: exchange mode NORMAL'
-        : `${unsettled} settlements still wait; see: exchange chain lanes`,
+        : `${unsettled} settlements still wait; see: exchange chain status`,
     ]);
     return unsettled === 0 ? EXIT.done : EXIT.found;
   };

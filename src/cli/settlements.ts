@@ -69,7 +69,7 @@ const ID = /^([0-9a-z]{8})-([1-9][0-9]{0,14})-s([0-9]{1,3})$/;
 const PART_MAX = 255;
 
 /** Throws INVALID_REQUEST. */
-function keyOf(id: string): SettlementKey {
+export function keyOf(id: string): SettlementKey {
   const [, marketId = '', sequence, part] = ID.exec(id) ?? [];
   if (marketId === '' || Number(part) > PART_MAX) {
     throw new Refusal(

@@ -1,8 +1,11 @@
+import type { Blocks } from '../chain/blocks';
+import type { Contracts } from '../chain/conditions';
+import type { Rpc } from '../chain/rpc';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
-import type { ChainAccounts } from '../store/chain/accounts';
+import type { ChainLedger } from '../store/chain/ledger';
 import type { ChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
@@ -14,13 +17,16 @@ import type { Reads } from '../store/reads/reads';
 import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
 
 /** The books of funds on a chain, and its nodes as one. */
 export interface CliBooks {
-  readonly ledger: Pick<ChainAccounts, 'cursor'>;
-  readonly node: { call(method: string, params: readonly unknown[]): Promise<unknown> };
+  readonly ledger: Pick<ChainLedger, 'cursor' | 'voidSettlement'>;
+  readonly rpc: Pick<Rpc, 'ask' | 'agree'>;
+  readonly blocks: Pick<Blocks, 'final'>;
+  readonly contracts: Contracts;
 }
 
 /** The commands' view of the exchange: the same store that web and worker use, on one connection. */
@@ -37,6 +43,7 @@ export interface CliStore {
   readonly profiles: Profiles;
   readonly reads: Reads;
   readonly settlements: Settlements;
+  readonly matches: Matches;
   readonly actions: Actions;
   readonly audit: Audit;
   readonly journalRebuild: JournalRebuild;

@@ -3,7 +3,9 @@ import path from 'node:path';
 import { checksumAddress } from '../../src/auth/address';
 import type { Artifact } from '../../src/chain/artifacts';
 import { matchOrdersData } from '../../src/chain/match-orders';
+import { settlementId } from '../../src/store/records/settlement';
 import { signedOrdersOf } from '../../src/store/records/signed-order';
+import { createShell } from '../cli/shell';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { startChainProxy } from './proxy';
@@ -140,4 +142,44 @@ test('a lane that another process had in between ends what that one left', async
   const second = await op.match(one(1), one(2));
   await is(second, 'CONFIRMED');
   await soon('no intent is open', async () => (await op.intents.list()).length === 0);
+});
+
+const shellOf = ({ world, server }: Operating) =>
+  createShell(server.url, {
+    ...{ FUNDS: 'chain', NETWORK: 'testnet', CHAIN_RPC_URL: world.anvil.url },
+    ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
+    ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer },
+  });
+
+test('a command ends a settlement that the contract would refuse, and none that it would settle', async () => {
+  const shell = shellOf(op);
+  const key = await op.match(one(0), one(1));
+  const refused = await shell.exchange('chain', 'fail', settlementId(key), '--yes');
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('the contract can settle')]);
+  await settleOutside(key);
+  expect(await shell.exchange('chain', 'fail', settlementId(key), '--yes')).toMatchObject({ code: 0 });
+  expect(await op.statusOf(key)).toBe('FAILED');
+  const again = await shell.exchange('chain', 'fail', settlementId(key), '--yes');
+  expect([again.code, again.err]).toEqual([3, expect.stringContaining('is over already')]);
+});
+
+test('a drain counts matches that no worker has recorded yet', async () => {
+  const shell = shellOf(op);
+  const key = await op.fill(one(0), one(1));
+  expect(await shell.exchange('chain', 'drain', '--timeout', '1')).toMatchObject({ code: 1 });
+  await op.write(key);
+  operate([0]);
+  await is(key, 'CONFIRMED');
+  expect(await shell.exchange('chain', 'drain', '--timeout', '90')).toMatchObject({ code: 0 });
+  await op.engine.setMode('NORMAL', null);
+});
+
+test('a lane is adopted at the nonce of the last final block', async () => {
+  const lane = op.operators[0]?.address.toLowerCase() ?? '';
+  const nonce = Number(await op.world.chain.ask<string>('eth_getTransactionCount', lane, 'finalized'));
+  expect(await op.intents.moveLane(lane, { from: 'RUNNING', to: 'AHEAD' })).toBe(true);
+  expect(await shellOf(op).json('chain', 'adopt', lane, '--yes')).toMatchObject({
+    nextNonce: nonce,
+    isAdopted: true,
+  });
 });

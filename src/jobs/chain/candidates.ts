@@ -53,23 +53,33 @@ export function createCandidates(options: CandidatesOptions): Candidates {
   const paused = new Map<string, { readonly candidate: Candidate; readonly untilMs: number }>();
   /** Taken and not yet given back or dropped. */
   const taken = new Set<string>();
+  /** Those of which it was said that they cannot be sent. */
+  const unsendable = new Set<string>();
   /** How often each came back. */
   const returns = new Map<string, number>();
   let newest: SendablePlace | null = null;
   let sweptMs = Number.NEGATIVE_INFINITY;
 
+  function tellOnce(id: string, why: string): void {
+    if (unsendable.has(id)) return;
+    if (unsendable.size >= HELD_MAX) unsendable.clear();
+    unsendable.add(id);
+    onError(new Error(`the settlement ${id} cannot be sent: ${why}; to end it: exchange chain fail ${id}`));
+  }
+
   const isKnown = (id: string): boolean => ready.has(id) || paused.has(id) || taken.has(id);
 
   async function add(records: readonly SettlementRecord[]): Promise<void> {
-    const fresh = records.filter((record) => record.settlement && !isKnown(settlementId(record)));
+    const fresh = records.filter((record) => !isKnown(settlementId(record)));
     const orders = await options.settlements.ordersOf(fresh);
     for (const record of fresh) {
       try {
         const times = returns.get(settlementId(record)) ?? 0;
         const candidate = await candidateOf(record, orders, times, options);
+        unsendable.delete(candidate.id);
         if (!isKnown(candidate.id)) ready.set(candidate.id, candidate);
       } catch (error) {
-        onError(error instanceof Error ? error : new Error(String(error)));
+        tellOnce(settlementId(record), error instanceof Error ? error.message : String(error));
       }
     }
   }
@@ -166,8 +176,9 @@ async function candidateOf(
   const { marketId, sequence, part, tradeMs, settlement } = record;
   const { takerOrder, makerOrders } = signedOrdersOf(record, orders, await termsOf(marketId), checksum);
   const id = settlementId(record);
-  if (!settlement || !takerOrder || makerOrders.length !== settlement.makerHashes.length)
-    throw new Error(`the orders of the settlement ${id} are not stored`);
+  if (!settlement) throw new Error('it could not be built');
+  if (!takerOrder || makerOrders.length !== settlement.makerHashes.length)
+    throw new Error('its orders are not stored');
   const name = { marketId, sequence, part };
   const encoded = encodeMatch({ name, settlement, taker: takerOrder, makers: makerOrders });
   return { id, match: { ...name, tradeMs }, encoded, seenMs: performance.now(), returns };

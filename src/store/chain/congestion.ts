@@ -1,4 +1,5 @@
 import { LIST_PLACE } from '../records/layout';
+import { settlementId, settlementKey } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
@@ -7,6 +8,8 @@ export interface Waiting {
   readonly count: number;
   /** When the oldest was listed; null without any. */
   readonly oldestMs: number | null;
+  /** Its id. */
+  readonly oldestId: string | null;
 }
 
 export interface Congestion {
@@ -18,6 +21,7 @@ export interface Congestion {
 }
 
 const COUNT_MAX = 10_000;
+/** Beyond the delay after which a block is final: where CHAIN_CONFIRMATIONS counts, every match waits for more than a minute. */
 const OLDEST_MS_MAX = 30_000;
 const EVERY_MS = 500;
 
@@ -31,14 +35,22 @@ export function watchCongestion(options: {
   let isTooMuch = false;
   let timer: NodeJS.Timeout | undefined;
 
+  /** How much younger the head is than the last final block, by the time of the chain. */
+  async function finalityMs(): Promise<number> {
+    const [finalMs, headMs] = await redis.hmget(keys.cursor, 'finalMs', 'headMs');
+    return finalMs && headMs ? Math.max(0, Number(headMs) - Number(finalMs)) : 0;
+  }
+
   async function look(): Promise<Waiting> {
-    const [count, [oldest]] = await Promise.all([
+    const [count, [oldest], delayMs] = await Promise.all([
       redis.zcard(keys.unsettled),
       redis.zrangeBuffer(keys.unsettled, '0', '0'),
+      finalityMs(),
     ]);
     const oldestMs = oldest ? LIST_PLACE.read(oldest).listMs : null;
-    isTooMuch = count > COUNT_MAX || (oldestMs !== null && now() - oldestMs > OLDEST_MS_MAX);
-    return { count, oldestMs };
+    const oldestId = oldest ? settlementId(settlementKey(oldest.subarray(LIST_PLACE.bytes))) : null;
+    isTooMuch = count > COUNT_MAX || (oldestMs !== null && now() - oldestMs > OLDEST_MS_MAX + delayMs);
+    return { count, oldestMs, oldestId };
   }
 
   return {

@@ -1,3 +1,4 @@
+import { watchCongestion } from '../../../src/store/chain/congestion';
 import { createIntents, type IntentMatch, type LaneHolder } from '../../../src/store/chain/intents';
 import { createChainLedger } from '../../../src/store/chain/ledger';
 import { createSendable } from '../../../src/store/chain/sendable';
@@ -137,6 +138,32 @@ test('a lane that the chain is ahead of stops until it is adopted, and its nonce
   expect(await intents.hold(LANE, LIFE_MS, NONCE)).toEqual({ nextNonce: NONCE + 3, state: 'RUNNING' });
   await intents.moveLane(LANE.lane, { from: 'RUNNING', to: 'RUNNING', nextNonce: 1 });
   expect(await intents.enlist(LANE, NONCE + 3, attempt(1), made)).toEqual({ code: 'OK' });
+});
+
+test('a paused lane stays paused when the chain is ahead of it, and stops when it is resumed', async () => {
+  const { intents } = await start();
+  await intents.moveLane(LANE.lane, { from: 'RUNNING', to: 'PAUSED' });
+  expect(await intents.hold(LANE, LIFE_MS, NONCE + 3)).toMatchObject({ state: 'PAUSED' });
+  await intents.moveLane(LANE.lane, { from: 'PAUSED', to: 'RUNNING' });
+  expect(await intents.hold(LANE, LIFE_MS, NONCE + 3)).toMatchObject({ state: 'AHEAD' });
+});
+
+test('a match is too old for new orders 30 seconds after it should be final, not before', async () => {
+  const { books } = await start();
+  const { redis, keys } = books;
+  let nowMs = 0;
+  const congestion = watchCongestion({ redis, keys, now: () => nowMs });
+  const { oldestMs } = await congestion.look();
+  const isTooMuch = async (ageMs: number, finalityMs: number): Promise<boolean> => {
+    await redis.hset(keys.cursor, { headMs: 1_000_000, finalMs: 1_000_000 - finalityMs });
+    nowMs = (oldestMs ?? 0) + ageMs;
+    await congestion.look();
+    return congestion.isTooMuch();
+  };
+  expect(await isTooMuch(29_000, 900)).toBe(false);
+  expect(await isTooMuch(31_000, 900)).toBe(true);
+  expect(await isTooMuch(81_000, 80_000)).toBe(false);
+  expect(await isTooMuch(111_000, 80_000)).toBe(true);
 });
 
 test('a used nonce ends its transaction once the books have the block, and what it did not settle waits again', async () => {
