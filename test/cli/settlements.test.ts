@@ -44,7 +44,8 @@ async function settle(marketId: string, status: 'CONFIRMED' | 'MATCHED'): Promis
       if (!market) throw new Error('no market');
       return market.terms;
     };
-    await createSettle({ ...store, termsOf, funds: status === 'MATCHED' ? 'chain' : 'paper' })(refs);
+    const record: typeof store.settlements.record = (list) => store.settlements.record(list, status);
+    await createSettle({ ...store, settlements: { ...store.settlements, record }, termsOf })(refs);
   } finally {
     store.close();
   }
