@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- cap_wallets: takes numbers of wallets at the head, a block that is not final. A lower number limits the wallet at once and
--- cancels the orders that it can no longer pay; a higher one waits until it is final.
+-- cancels the orders that it can no longer pay; a higher one waits until it is final. It
+-- also removes some old limits of wallets that are read no more.
 --
 -- KEYS     1 {x}:ck   2 {x}:bal   3 {x}:cap; and the token accounts of the wallets, and the books of orders that are cancelled, all
 --          in this slot
@@ -11,6 +12,7 @@
 -- Emits    CANCEL for each market with cancelled orders
 -- Bound    WEIGHT_MAX readings and markets of readings of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
+local caps = require('lib.caps')
 local cursor = require('lib.cursor')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
@@ -25,6 +27,7 @@ if not cursor.is_at(shard, ARGV[4]) or number <= final then
 end
 local list = readings.unpack(ARGV[3])
 readings.limit(shard, list, number)
+caps.forget(shard, final)
 cursor.note(shard, cursor.HEAD, number, time_ms, hash, now_ms)
 local left = unfunded.left()
 readings.cover(shard, list, final, left, now_ms)

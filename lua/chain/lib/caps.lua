@@ -9,6 +9,8 @@ local ledger = require('lib.ledger')
 local caps = {}
 
 caps.FORMAT = '>I7I6'
+-- A cap leaves so many blocks after its own; how many of them one call looks at.
+local KEPT_BLOCKS, LOOK_MAX = 1000, 10
 
 -- The field of an asset.
 function caps.field(address, market, asset)
@@ -45,6 +47,17 @@ function caps.lift(shard, address, market, asset, block)
   local packed = redis.call('HGET', shard .. 'cap', field)
   if packed and select(2, struct.unpack(caps.FORMAT, packed)) <= block then
     redis.call('HDEL', shard .. 'cap', field)
+  end
+end
+
+-- Removes some caps that no reading has lifted. Nothing is promised of these assets, so the observer reads them no more; and an
+-- order needs a new reading of them first (lib/booking).
+function caps.forget(shard, final)
+  local found = redis.call('HRANDFIELD', shard .. 'cap', integer.text(LOOK_MAX), 'WITHVALUES')
+  for i = 1, #found, 2 do
+    if select(2, struct.unpack(caps.FORMAT, found[i + 1])) < final - KEPT_BLOCKS then
+      redis.call('HDEL', shard .. 'cap', found[i])
+    end
   end
 end
 

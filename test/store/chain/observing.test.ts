@@ -61,6 +61,27 @@ test('more orders than one call cancels end with the next ones', async () => {
   expect((await told(books, alice))[0]).toBe('0 0 0 0');
 });
 
+test('the limit of a wallet that is read no more leaves after a thousand blocks, and its next order is judged by a new reading', async () => {
+  const books = await open();
+  const { buy, place, chain, redis, keys } = books;
+  await place(buy(alice, 0, '10', '0.50'));
+  chain.wallet(alice).collateral = 1e6;
+  chain.mine();
+  await books.lookAtHead();
+  const limits = async (blocks: number): Promise<number> => {
+    let to = 0;
+    for (let i = 0; i < blocks; i++) to = chain.mine();
+    await books.observe(to);
+    chain.mine();
+    await books.lookAtHead();
+    return redis.hlen(keys.caps);
+  };
+  expect(await limits(990)).toBe(1);
+  expect(await limits(20)).toBe(0);
+  expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('INSUFFICIENT_BALANCE');
+  expect((await told(books, alice))[0]).toBe('1 0 0 0');
+});
+
 test('while the exchange is halted no order is cancelled, and afterwards those without funds are', async () => {
   const books = await open();
   const { buy, place, chain, engine } = books;
