@@ -32,15 +32,29 @@ interface BooksParts extends Door {
   readonly log: Logger;
 }
 
-/** Returns the reason why this program must not use the data; it notes the chain of empty data. */
-export async function otherFundsOf(config: Config, { redis, run, keys }: Door): Promise<string | null> {
-  if (config.chain === null) return otherFunds(null, await readFunds(redis, keys));
-  const own = {
+/** Null for paper funds. */
+const markOf = (config: Config) =>
+  config.chain && {
     chainId: config.chainId,
     exchange: config.exchangeAddress.toLowerCase(),
-    hold: 'cost',
-  } as const;
-  return otherFunds(own, await noteFunds(run, keys, own));
+    hold: 'cost' as const,
+  };
+
+/** Returns the reason why this program must not use the data; it notes the chain of empty data. */
+export async function otherFundsOf(config: Config, { redis, run, keys }: Door): Promise<string | null> {
+  const own = markOf(config);
+  return otherFunds(own, own === null ? await readFunds(redis, keys) : await noteFunds(run, keys, own));
+}
+
+/** The same without a note, for a program that may only look. */
+export async function otherFundsSeen(
+  config: Config,
+  { redis, keys }: Pick<Door, 'redis' | 'keys'>,
+): Promise<string | null> {
+  const own = markOf(config);
+  const noted = await readFunds(redis, keys);
+  const isEmpty = noted === null && (await redis.exists(keys.markets)) === 0;
+  return own !== null && isEmpty ? null : otherFunds(own, noted);
 }
 
 /** The books of funds on a chain, and the chain that they follow. */

@@ -41,7 +41,7 @@ import { createSettlements, type Settlements } from '../store/settlement/settlem
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { contractsOf } from './chain';
-import { openBooks } from './chain-books';
+import { openBooks, otherFundsSeen } from './chain-books';
 import { examineFunds } from './chain-examine';
 import { marketsOnChain, walletsOnChain } from './chain-trade';
 
@@ -241,6 +241,7 @@ export async function openStore(config: Config, log: Logger) {
   return {
     ...store,
     config,
+    otherFunds: () => otherFundsSeen(config, store),
     examineFunds: () => examineFunds(config, store),
     close: () => closeStore(store),
   };

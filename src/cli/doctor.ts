@@ -1,6 +1,6 @@
 import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
-import { type Command, EXIT, type ExitCode, type Speaker } from './store';
+import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
 /** Prints one line for each check; exit 1 when a check fails. */
@@ -10,13 +10,19 @@ export const doctor: Command = async ({ store, say }) => {
   const standing = await examine({ redis, run, keys, promised: config.durability, isProduction });
   const checks = [
     ...standing,
-    ...(await store.examineFunds()),
+    ...(await examineKind(store)),
     ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now, isProduction })),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);
   return isFit ? EXIT.done : EXIT.found;
 };
+
+/** The scripts of paper funds would spoil the data of a chain, and those of a chain the data of paper funds. */
+async function examineKind(store: CliStore): Promise<readonly Check[]> {
+  const other = await store.otherFunds();
+  return other === null ? store.examineFunds() : [{ name: 'funds', verdict: 'fail', detail: other }];
+}
 
 /** The only report when Redis does not respond. */
 export async function doctorWithoutRedis({ say }: Speaker, why: string): Promise<ExitCode> {

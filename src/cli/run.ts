@@ -53,7 +53,9 @@ async function execute(
     return EXIT.broken;
   }
   try {
-    const wrong = anyLayout ? null : unreadable(await readLayout(opened.redis, opened.keys));
+    const wrong = anyLayout
+      ? null
+      : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds()));
     if (wrong !== null) {
       deps.err(`error: ${wrong}\n`);
       return UNREADABLE;

@@ -51,6 +51,8 @@ export interface CliStore {
   /** Null with paper funds. */
   readonly books: CliBooks | null;
   readonly chainRequests: ChainRequests;
+  /** Why this program must not use the data: it has funds of another kind, or of another chain. Null when it may. */
+  otherFunds(): Promise<string | null>;
   /** The checks of the chain; none with paper funds. */
   examineFunds(): Promise<readonly Check[]>;
   close(): void;

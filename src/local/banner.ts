@@ -23,8 +23,8 @@ export async function pagesServed(baseUrl: string): Promise<readonly string[]> {
 export interface Opened {
   readonly port: number;
   readonly redisUrl: string;
-  /** Whether this session started the chain. */
-  readonly ownChain: boolean;
+  /** The file with the variables of the chain that this session started; null without one. */
+  readonly chainEnv: string | null;
   readonly pages: readonly string[];
   readonly logFile: string;
   /** Null without operators. */
@@ -37,7 +37,7 @@ export interface Opened {
  */
 export function printBanner(
   config: Config,
-  { port, redisUrl, ownChain, pages, logFile, adminToken }: Opened,
+  { port, redisUrl, chainEnv, pages, logFile, adminToken }: Opened,
 ): void {
   const url = `http://localhost:${port}`;
   const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
@@ -47,17 +47,22 @@ export function printBanner(
     ...(config.adminToken === null ? ['ADMIN_TOKEN=<32 or more characters>: administer'] : []),
     `LOG_LEVEL=info: more in ${path.relative(process.cwd(), logFile)}`,
   ];
-  say(`The exchange is open: ${url} (${config.network}, ${fundsOf(config, ownChain)}, ${redis})`);
+  say(`The exchange is open: ${url} (${config.network}, ${fundsOf(config, chainEnv !== null)}, ${redis})`);
   if (shown.length > 0)
     say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
   // The token is in the fragment, which no browser sends to a server.
   if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
   // A given URL may have a password in it, and its owner knows it.
-  const doctor = config.redisGiven ? '' : `; REDIS_URL=${redisUrl} npm run -s cli -- doctor`;
+  const doctor = config.redisGiven ? '' : `; ${cliOf(redisUrl, chainEnv)} doctor`;
   say(`  try       curl -s '${url}/markets?limit=3'${doctor}`);
   say(`  settings  ${settings.join('; ')}`);
   say('  stop      Ctrl-C');
 }
+
+const cliOf = (redisUrl: string, chainEnv: string | null): string =>
+  chainEnv === null
+    ? `REDIS_URL=${redisUrl} npm run -s cli --`
+    : `node --env-file=${path.relative(process.cwd(), chainEnv)} dist/cli.js`;
 
 function fundsOf({ chainId, funds }: Config, ownChain: boolean): string {
   if (ownChain) return `chain ${chainId} (local anvil), test funds`;

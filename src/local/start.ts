@@ -7,6 +7,7 @@ import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { openStory } from '../demo/story';
 import { pagesServed, printBanner } from './banner';
 import type { RunningChain } from './chain';
+import { writeChainEnv } from './chain-env';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';
 import { withProgress } from './progress';
@@ -154,7 +155,9 @@ async function startAll(session: Session, asked: Environment, programFolder: str
     await startDemo(session, programFolder, { baseUrl, env, logFile });
   }
   const pages = await pagesServed(baseUrl);
-  if (!session.isEnding) printBanner(config, { port, redisUrl, ownChain, pages, logFile, adminToken });
+  if (session.isEnding) return;
+  const chainEnv = ownChain ? writeChainEnv(path.dirname(LOG_FOLDER), port, env) : null;
+  printBanner(config, { port, redisUrl, chainEnv, pages, logFile, adminToken });
 }
 
 /** True when the user wants funds on a chain and names none. */

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { createShell } from '../cli/shell';
 import { hasPython, PACKAGE, PYTHON } from '../client/python-maker';
 import {
   type Call,
@@ -230,6 +231,25 @@ test('while a match has waited for the chain for 30 s only cancels are taken, wh
 
 test('a nonce is raised by the wallet itself', async () => {
   expect((await alice.post('/me/nonce')).body).toMatchObject({ code: 'ON_CHAIN', calls: [{}] });
+});
+
+test('the command line leaves the data alone when it is set for paper funds or for another contract', async () => {
+  const { places } = exchange;
+  const others = [
+    [{}, 'the data has funds on chain 97: set FUNDS=chain, or use another Redis'],
+    [
+      { ...places, FUNDS: 'chain', EXCHANGE_ADDRESS: places.COLLATERAL_ADDRESS },
+      'the data belongs to exchange',
+    ],
+  ] as const;
+  for (const [env, why] of others) {
+    const shell = createShell(exchange.redisUrl, env);
+    const ran = await shell.exchange('mode', 'HALTED');
+    expect([ran.code, ran.err]).toEqual([78, expect.stringContaining(why)]);
+    const checks: { name: string; detail: string }[] = (await shell.json('doctor')).checks;
+    expect(checks.find(({ name }) => name === 'funds')?.detail).toContain(why);
+  }
+  expect((await exchange.shell.json('mode')).mode).toBe('NORMAL');
 });
 
 test('the command line shows the books and the lanes, pauses them, and drains', async () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startChromium } from '../support/chromium';
 import { createClient } from '../support/client';
-import { START_MS, type Started, startNode } from '../support/processes';
+import { ROOT, START_MS, type Started, startNode } from '../support/processes';
 import { until } from '../support/waiting';
 
 /** `FUNDS=chain npm start`, as a person who tries it: a chain, contracts, bots that approve, split and trade. */
@@ -30,6 +30,10 @@ test('it opens with contracts on a chain of its own, and the banner says that fu
   });
   expect(started.stdout()).toContain('chain 97 (local anvil), test funds');
   expect(started.stdout()).not.toMatch(/0x[0-9a-f]{64}/);
+  const [, envFile = ''] = /node --env-file=(\S+) dist\/cli\.js doctor/.exec(started.stdout()) ?? [];
+  const variables = readFileSync(path.join(ROOT, envFile), 'utf8');
+  expect(variables).toMatch(/^FUNDS=chain$/m);
+  expect(variables).not.toMatch(/KEY|0x[0-9a-f]{64}/);
   const { body } = await createClient(urlOf()).get('/config');
   expect(body).toMatchObject({ funds: 'chain', chain: { rpcUrl: expect.stringContaining('127.0.0.1') } });
 });

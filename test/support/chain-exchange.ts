@@ -36,8 +36,8 @@ export async function startChainExchange() {
   });
   const logged: string[] = [];
   const log = createLogger(config, 'worker', { write: (line: string) => logged.push(line) });
-  const worker = await startWorker(config, log);
-  const { client } = exchange;
+  let worker = await startWorker(config, log);
+  let [web] = exchange.replicas;
 
   async function ask(method: string, ...params: unknown[]): Promise<unknown> {
     const answer = await fetch(places.CHAIN_RPC_URL, {
@@ -65,22 +65,42 @@ export async function startChainExchange() {
   }
 
   return {
+    places: shown,
+    redisUrl: exchange.redis.url,
     shell: createShell(exchange.redis.url, env),
-    client,
-    url: exchange.replicas[0]?.url ?? '',
+    get url(): string {
+      return web.url;
+    },
+    get client(): Client {
+      return web.client;
+    },
     logged,
     ask,
-    /** A wallet that has signed in and asked the faucet. */
-    async newTrader() {
-      const wallet = new Wallet(Wallet.createRandom().privateKey);
-      const trader = createTrader(client, await domain(client), wallet);
+    /** A wallet that has signed in. */
+    async newTrader(wallet = new Wallet(Wallet.createRandom().privateKey)) {
+      const trader = createTrader(web.client, await domain(web.client), wallet);
       await trader.signIn();
       const send = async (calls: readonly Call[]): Promise<void> => {
         for (const call of calls) await sendOne(wallet, call);
       };
       return { ...trader, wallet, send };
     },
-    asAdmin: (path: string, body: unknown) => client.post(path, { token: ADMIN_TOKEN, body }),
+    /** Ends the processes of the exchange; the chain goes on. */
+    async leave() {
+      await worker.stop(2_000);
+      await web.stop();
+    },
+    /** Starts them again. */
+    async enter() {
+      web = await exchange.replica();
+      worker = await startWorker(config, log);
+    },
+    /** The worker alone. */
+    rest: () => worker.stop(2_000),
+    async work() {
+      worker = await startWorker(config, log);
+    },
+    asAdmin: (path: string, body: unknown) => web.client.post(path, { token: ADMIN_TOKEN, body }),
     async stop() {
       await worker.stop(2_000);
       await exchange.stop();

@@ -1,0 +1,21 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What the command line needs to reach an exchange on a chain of its own, and no key. */
+const NAMES = [
+  ...(['FUNDS', 'REDIS_URL', 'CHAIN_RPC_URL', 'COLLATERAL_DECIMALS'] as const),
+  ...(['EXCHANGE_ADDRESS', 'COLLATERAL_ADDRESS', 'CONDITIONAL_TOKENS_ADDRESS', 'ORACLE_ADDRESS'] as const),
+];
+
+/** Writes these variables to a file for this session, and returns its path. */
+export function writeChainEnv(
+  folder: string,
+  port: number,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const file = path.join(folder, `chain-${port}.env`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, NAMES.map((name) => `${name}=${env[name] ?? ''}\n`).join(''));
+  process.once('exit', () => rmSync(file, { force: true }));
+  return file;
+}
