@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the command line needs to reach an exchange on a chain of its own, and no key. */
+/** The variables with which the command line reaches an exchange on a chain of its own; no key is among them. */
 const NAMES = [
   ...(['FUNDS', 'REDIS_URL', 'CHAIN_RPC_URL', 'COLLATERAL_DECIMALS'] as const),
   ...(['EXCHANGE_ADDRESS', 'COLLATERAL_ADDRESS', 'CONDITIONAL_TOKENS_ADDRESS', 'ORACLE_ADDRESS'] as const),

@@ -8,6 +8,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const SECONDS = {
   'chain/storm': 70,
   'chain/operator-kills': 60,
+  'chain/restored': 45,
   'chain/operate': 26,
   'chain/exchange': 30,
   'local/chain-start': 30,

@@ -143,7 +143,11 @@ export function siweText(challenge: Record<string, unknown>, more: Record<string
 
 const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
 
-export type OpenMarket = Market & { readonly slug: string; readonly conditionId: string };
+export type OpenMarket = Market & {
+  readonly slug: string;
+  readonly conditionId: string;
+  readonly questionId: string;
+};
 
 /** Creates an open market through the admin route. By default it accepts orders of less than a share. */
 export async function openMarket(
