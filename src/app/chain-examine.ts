@@ -8,6 +8,7 @@ import { createIntents } from '../store/chain/intents';
 import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
+import { signerOf } from './chain';
 import type { openBooks } from './chain-books';
 
 interface ExamineParts {
@@ -32,7 +33,17 @@ const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex
 /** The doctor's checks of the chain; none with paper funds. */
 export async function examineFunds(config: Config, parts: ExamineParts): Promise<readonly ChainCheck[]> {
   const options = await optionsOf(config, parts);
-  return options === null ? [] : examineChain(options);
+  if (options === null || config.chain === null) return [];
+  const { signer, stop } = signerOf(config.chain);
+  try {
+    const operators = new Set([...(await signer.addresses()), ...options.operators]);
+    return await examineChain({ ...options, operators: [...operators] });
+  } catch (error) {
+    const detail = `cannot be seen: ${error instanceof Error ? error.message : String(error)}`;
+    return [...(await examineChain(options)), { name: 'chain signer', verdict: 'fail', detail }];
+  } finally {
+    stop();
+  }
 }
 
 /** The variable that the chain contradicts, at boot; null also while the chain does not answer. */
@@ -51,7 +62,6 @@ async function optionsOf(config: Config, parts: ExamineParts): Promise<ExamineOp
     ...{ name: config.eip712Name, version: '1', chainId: config.chainId },
     verifyingContract: exchangeAddress,
   });
-  const own = await createKeySigner(config.chain.operatorKeys).addresses();
   const lanes = await createIntents(parts).lanes();
   const { oracleAddress, oracleKey } = config.chain;
   const [key = null] = oracleKey === null ? [] : await createKeySigner([oracleKey]).addresses();
@@ -65,7 +75,7 @@ async function optionsOf(config: Config, parts: ExamineParts): Promise<ExamineOp
     decimals: config.collateralDecimals,
     domainSeparator: hex(separator),
     vector: { order: SAMPLE, hash: hex(typedDigest(separator, orderStructHash(SAMPLE))) },
-    operators: [...new Set([...own, ...lanes.map(({ address }) => address)])],
+    operators: lanes.map(({ address }) => address),
     oracle: { address: oracleAddress, key },
   };
 }

@@ -1,7 +1,5 @@
 import { checksumAddress } from '../auth/address';
 import { createEventReader } from '../chain/exchange-events';
-import { createRpc } from '../chain/rpc';
-import { createKeySigner, createRemoteSigner } from '../chain/signer';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
 import { createFaucet } from '../jobs/chain/faucet';
@@ -19,7 +17,7 @@ import { createChainLedger } from '../store/chain/ledger';
 import { createSendable } from '../store/chain/sendable';
 import { createWithdrawals } from '../store/chain/withdrawals';
 import { createPlainLease } from '../store/outbox/lease';
-import { nodeOf, oracleOf } from './chain';
+import { oracleOf, signerOf } from './chain';
 import type { Store } from './store';
 
 const CANCEL_EVERY_MS = 1_000;
@@ -63,10 +61,7 @@ function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) 
   const { books, reads, settlements } = store;
   if (books === null) throw NO_BOOKS;
   const { rpc, contracts, ledger } = books;
-  const signer =
-    chain.operatorSignerUrl === null
-      ? createKeySigner(chain.operatorKeys)
-      : createRemoteSigner(nodeOf(createRpc([chain.operatorSignerUrl])).call);
+  const { signer } = signerOf(chain);
   return startOperator({
     ...{ rpc, signer, settlements },
     ...{ chainId: config.chainId, gasPriceMaxWei: chain.gasPriceMaxWei },

@@ -3,6 +3,7 @@ import { createBlocks } from '../chain/blocks';
 import { approvalCalls, type Contracts, createConditions } from '../chain/conditions';
 import { createKeySender } from '../chain/key-sender';
 import { createRpc, type Rpc } from '../chain/rpc';
+import { createKeySigner, createRemoteSigner } from '../chain/signer';
 import { createWalletReader } from '../chain/wallet-reader';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
@@ -40,6 +41,13 @@ export function openChain(config: Config, chain: ChainConfig) {
       return `0x${(await blocks.final()).number.toString(16)}`;
     },
   };
+}
+
+/** Signs settlements; `stop` ends the requests to a remote one. */
+export function signerOf({ operatorKeys, operatorSignerUrl: url }: ChainConfig) {
+  if (url === null) return { signer: createKeySigner(operatorKeys), stop: () => undefined };
+  const rpc = createRpc([url]);
+  return { signer: createRemoteSigner(nodeOf(rpc).call), stop: rpc.stop };
 }
 
 /** The sender of what the exchange does on the chain besides settlements; null without the oracle's key. */

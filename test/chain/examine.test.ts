@@ -259,5 +259,13 @@ test('exchange doctor shows the checks with funds on a chain', async () => {
   expect(unfit(shown.filter(({ name }) => name !== 'chain finality'))).toEqual([]);
   expect(shown.map(({ name }) => name)).toContain(`chain operator ${world.operator.address.toLowerCase()}`);
   expect(shown).toHaveLength(7);
+  // anvil has an account of its own, and the two methods of a Web3Signer.
+  const remote = { ...env, OPERATOR_KEYS: '', OPERATOR_SIGNER_URL: nodes.anvil.url };
+  const { checks: others } = await createShell(server.url, remote).json('doctor');
+  const name = `chain operator ${world.deployer.toLowerCase()}`;
+  expect(others).toContainEqual({ name, verdict: 'fail', detail: expect.stringContaining('addOperator') });
+  const away = { ...remote, OPERATOR_SIGNER_URL: 'http://127.0.0.1:1' };
+  const { checks: unseen } = await createShell(server.url, away).json('doctor');
+  expect(unseen).toContainEqual(expect.objectContaining({ name: 'chain signer', verdict: 'fail' }));
   await server.stop();
 });
