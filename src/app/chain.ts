@@ -16,11 +16,6 @@ export const contractsOf = (config: Config): Contracts => ({
 
 const asIs = (answer: unknown): unknown => answer;
 
-/** The nodes of the chain as one, of which one answers. */
-export const nodeOf = (rpc: Rpc) => ({
-  call: (method: string, params: readonly unknown[]): Promise<unknown> => rpc.ask(method, params, asIs),
-});
-
 /** The parts of a process that talk to the chain; they hold no key. */
 export function openChain(config: Config, chain: ChainConfig) {
   const rpc = createRpc(chain.rpcUrls);
@@ -28,14 +23,13 @@ export function openChain(config: Config, chain: ChainConfig) {
   const finality =
     confirmations === null ? ({ kind: 'tag' } as const) : ({ kind: 'confirmations', confirmations } as const);
   const blocks = createBlocks(rpc, finality);
-  const node = nodeOf(rpc);
   const contracts = contractsOf(config);
   const { exchangeAddress: exchange, collateralAddress: collateral } = contracts;
   const wallets = createWalletReader(rpc, {
     ...{ exchange, collateral, conditionalTokens: contracts.conditionalTokensAddress },
   });
   return {
-    ...{ rpc, node, blocks, wallets, contracts },
+    ...{ rpc, blocks, wallets, contracts },
     conditions: createConditions(rpc, contracts),
     async finalBlock(): Promise<string> {
       return `0x${(await blocks.final()).number.toString(16)}`;
@@ -47,7 +41,7 @@ export function openChain(config: Config, chain: ChainConfig) {
 export function signerOf({ operatorKeys, operatorSignerUrl: url }: ChainConfig) {
   if (url === null) return { signer: createKeySigner(operatorKeys), stop: () => undefined };
   const rpc = createRpc([url]);
-  return { signer: createRemoteSigner(nodeOf(rpc).call), stop: rpc.stop };
+  return { signer: createRemoteSigner((method, params) => rpc.ask(method, params, asIs)), stop: rpc.stop };
 }
 
 /** The sender of what the exchange does on the chain besides settlements; null without the oracle's key. */

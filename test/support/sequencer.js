@@ -10,7 +10,7 @@ const SECONDS = {
   'chain/operator-kills': 60,
   'chain/restored': 45,
   'chain/operate': 26,
-  'chain/exchange': 30,
+  'chain/exchange': 110,
   'local/chain-start': 30,
   'store/fuzz': 20,
   'faults/planted': 8,
