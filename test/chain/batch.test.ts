@@ -1,5 +1,5 @@
 import { balancesOf } from './predicted';
-import { CODE, errorOf, fundedTrader, matchOf, outcomesOf, setCode } from './stories';
+import { CODE, errorOf, fundedTrader, matchOf, outcomesOf, setCode, settledBy, tellStories } from './stories';
 import {
   type ChainMatch,
   COLLATERAL,
@@ -7,7 +7,6 @@ import {
   exchangeAbi,
   type Market,
   ONE,
-  startWorld,
   type Trader,
   type World,
 } from './world';
@@ -18,19 +17,12 @@ let market: Market;
 let taker: Trader;
 let maker: Trader;
 
-beforeAll(async () => {
-  world = await startWorld();
-  market = await world.openMarket('batch');
+tellStories((story) => {
+  ({ world, market, taker, maker } = story);
 });
-beforeEach(async () => {
-  [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
-});
-afterAll(() => world?.stop());
 
-const outcomes = async (matches: readonly ChainMatch[], gas?: bigint): Promise<string[]> =>
-  outcomesOf(world, await world.settle(matches, gas));
-const balances = (): Promise<Map<string, bigint>> =>
-  balancesOf(world, [taker.address, maker.address], [COLLATERAL, ...market.tokens]);
+const outcomes = (matches: readonly ChainMatch[], gas?: bigint) => settledBy(world, matches, gas);
+const balances = () => balancesOf(world, [taker.address, maker.address], [COLLATERAL, ...market.tokens]);
 const onTokens = (from: Trader, method: string, ...values: readonly unknown[]) =>
   world.chain.send(from.address, world.ctf, ctfAbi.encodeFunctionData(method, values));
 

@@ -1,6 +1,6 @@
 import { TypedDataEncoder } from 'ethers';
-import { fundedTrader, matchOf, outcomesOf, refusal } from './stories';
-import { type ChainMatch, type Market, ONE, startWorld, type Trader, type World } from './world';
+import { matchOf, refusal, settledBy, tellStories } from './stories';
+import { type ChainMatch, type Market, ONE, type Trader, type World } from './world';
 
 /** Cancels and raised nonces: who may end an order, and when it takes effect. */
 let world: World;
@@ -9,17 +9,11 @@ let taker: Trader;
 let maker: Trader;
 const DELAY_SEC = 120;
 
-beforeAll(async () => {
-  world = await startWorld();
-  market = await world.openMarket('powers');
+tellStories((story) => {
+  ({ world, market, taker, maker } = story);
 });
-beforeEach(async () => {
-  [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
-});
-afterAll(() => world?.stop());
 
-const outcomes = async (match: ChainMatch): Promise<string[]> =>
-  outcomesOf(world, await world.settle([match]));
+const outcomes = (match: ChainMatch) => settledBy(world, [match]);
 const isOver = async (order: ChainMatch['taker']): Promise<boolean> =>
   ((await world.read('getOrderStatus', world.hashOf(order))) as [boolean])[0];
 

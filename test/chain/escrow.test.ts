@@ -1,5 +1,16 @@
 import { balancesOf } from './predicted';
-import { CODE, calledBack, callsBack, fundedTrader, matchOf, outcomesOf, refusal, setCode } from './stories';
+import {
+  CODE,
+  calledBack,
+  callsBack,
+  fundedTrader,
+  matchOf,
+  outcomesOf,
+  refusal,
+  setCode,
+  settledBy,
+  tellStories,
+} from './stories';
 import {
   type ChainMatch,
   COLLATERAL,
@@ -9,7 +20,6 @@ import {
   type Market,
   newTrader,
   ONE,
-  startWorld,
   type Trader,
   type World,
 } from './world';
@@ -20,17 +30,11 @@ let market: Market;
 let taker: Trader;
 let maker: Trader;
 
-beforeAll(async () => {
-  world = await startWorld();
-  market = await world.openMarket('escrow');
+tellStories((story) => {
+  ({ world, market, taker, maker } = story);
 });
-beforeEach(async () => {
-  [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
-});
-afterAll(() => world?.stop());
 
-const outcomes = async (matches: readonly ChainMatch[]): Promise<string[]> =>
-  outcomesOf(world, await world.settle(matches));
+const outcomes = (matches: readonly ChainMatch[]) => settledBy(world, matches);
 const owed = (wallet: string, asset: bigint) => world.read('owed', wallet, asset);
 const claim = (from: string, wallet: string, asset: bigint, to: string) =>
   world.call(from, 'claim', wallet, asset, to);

@@ -1,6 +1,6 @@
 import { MARKET_EXCHANGE, TEST_COLLATERAL } from '../../src/chain/artifacts';
 import { binaryMarketIds } from '../../src/chain/ctf';
-import { fundedTrader, matchOf, outcomesOf, refusal } from './stories';
+import { fundedTrader, matchOf, refusal, settledBy, tellStories } from './stories';
 import {
   type ChainMatch,
   collateralAbi,
@@ -9,7 +9,6 @@ import {
   type Market,
   newTrader,
   ONE,
-  startWorld,
   type Trader,
   type World,
 } from './world';
@@ -20,17 +19,11 @@ let market: Market;
 let taker: Trader;
 let maker: Trader;
 
-beforeAll(async () => {
-  world = await startWorld();
-  market = await world.openMarket('powers');
+tellStories((story) => {
+  ({ world, market, taker, maker } = story);
 });
-beforeEach(async () => {
-  [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
-});
-afterAll(() => world?.stop());
 
-const outcomes = async (match: ChainMatch): Promise<string[]> =>
-  outcomesOf(world, await world.settle([match]));
+const outcomes = (match: ChainMatch) => settledBy(world, [match]);
 describe('the roles', () => {
   test('only operators settle, and only until their role is taken', async () => {
     const match = matchOf(world, market, taker, maker);

@@ -1,6 +1,6 @@
 import type { SignedOrder } from '../../src/exchange/order';
 import { balancesOf } from './predicted';
-import { fundedTrader, matchOf, newId, outcomesOf, refusal } from './stories';
+import { fundedTrader, matchOf, newId, refusal, settledBy, tellStories } from './stories';
 import {
   type ChainMatch,
   COLLATERAL,
@@ -9,7 +9,6 @@ import {
   type Market,
   newTrader,
   ONE,
-  startWorld,
   type Trader,
   type World,
 } from './world';
@@ -20,19 +19,12 @@ let market: Market;
 let taker: Trader;
 let maker: Trader;
 
-beforeAll(async () => {
-  world = await startWorld();
-  market = await world.openMarket('settled');
+tellStories((story) => {
+  ({ world, market, taker, maker } = story);
 });
-beforeEach(async () => {
-  [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
-});
-afterAll(() => world?.stop());
 
-const outcomes = async (matches: readonly ChainMatch[], gas?: bigint): Promise<string[]> =>
-  outcomesOf(world, await world.settle(matches, gas));
-const balances = (): Promise<Map<string, bigint>> =>
-  balancesOf(world, [taker.address, maker.address], [COLLATERAL, ...market.tokens]);
+const outcomes = (matches: readonly ChainMatch[], gas?: bigint) => settledBy(world, matches, gas);
+const balances = () => balancesOf(world, [taker.address, maker.address], [COLLATERAL, ...market.tokens]);
 const onCollateral = (from: Trader, method: string, ...values: readonly unknown[]) =>
   world.chain.send(from.address, world.collateral, collateralAbi.encodeFunctionData(method, values));
 const onTokens = (from: Trader, method: string, ...values: readonly unknown[]) =>

@@ -2,7 +2,16 @@ import { type Result, toBeHex } from 'ethers';
 import type { SignedOrder } from '../../src/exchange/order';
 import { equip } from './equip';
 import type { Receipt } from './rpc';
-import { type ChainMatch, exchangeAbi, type Market, newTrader, ONE, type Trader, type World } from './world';
+import {
+  type ChainMatch,
+  exchangeAbi,
+  type Market,
+  newTrader,
+  ONE,
+  startWorld,
+  type Trader,
+  type World,
+} from './world';
 
 /** Matches and code of wallets for the tests of the exchange contract. */
 
@@ -46,6 +55,28 @@ export async function fundedTrader(world: World, market: Market): Promise<Trader
   return trader;
 }
 
+export interface Story {
+  readonly world: World;
+  readonly market: Market;
+  readonly taker: Trader;
+  readonly maker: Trader;
+}
+
+/** One chain with one market for a file of tests, and for each test a taker and a maker who have everything. */
+export function tellStories(begin: (story: Story) => void): void {
+  let world: World;
+  let market: Market;
+  beforeAll(async () => {
+    world = await startWorld();
+    market = await world.openMarket('stories');
+  });
+  beforeEach(async () => {
+    const [taker, maker] = [await fundedTrader(world, market), await fundedTrader(world, market)];
+    begin({ world, market, taker, maker });
+  });
+  afterAll(() => world?.stop());
+}
+
 export interface SimpleMatch extends ChainMatch {
   readonly makerOrder: SignedOrder;
 }
@@ -83,6 +114,13 @@ export function outcomesOf(world: World, receipt: Receipt): string[] {
     return name === 'MatchFailed' ? [errorOf(args.reason as string)] : [];
   });
 }
+
+/** Settles matches, and returns the outcome of each. */
+export const settledBy = async (
+  world: World,
+  matches: readonly ChainMatch[],
+  gas?: bigint,
+): Promise<string[]> => outcomesOf(world, await world.settle(matches, gas));
 
 /** An error's name; of a `Fault` the reason and the wallet. */
 export function errorOf(data: string): string {
