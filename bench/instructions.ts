@@ -49,7 +49,7 @@ export const instructionsLines = (rows: readonly InstructionsRow[]): Line[] => [
   ...traceLines(rows),
 ];
 
-/** What the traces of a market (lua/lib/traces.lua) cost an order that rests in it. */
+/** The cost of a market's traces (lua/lib/traces.lua) for an order that rests in it. */
 function traceLines(rows: readonly InstructionsRow[]): Line[] {
   const [plain, traced] = ['insert', 'insert with traces'].map((op) => rows.find((row) => row.op === op));
   if (!plain || !traced) return [];

@@ -18,7 +18,7 @@ type StateRow = { readonly layout: number } & Readonly<
 interface Insert {
   readonly rows: readonly object[];
   readonly text: string;
-  /** What follows the text when some of the rows may be there. */
+  /** Follows the text when some of the rows may be there. */
   readonly again: string;
   readonly columns: readonly (readonly unknown[])[];
 }
@@ -137,8 +137,8 @@ function timesOf({ orders, matches, settlements, lines, parts }: Batch): number[
 }
 
 /**
- * Nearly always all rows are new: without a look for those that are there PostgreSQL needs 22 us for an order instead of 33. What
- * stayed in Redis after an earlier batch had it comes again, and then the transaction is made once more.
+ * Nearly always all rows are new: without a look for those that are there PostgreSQL needs 22 us for an order instead of 33. A
+ * record that stayed in Redis after an earlier batch had it comes again, and then the transaction is made once more.
  */
 async function addAll(
   client: PoolClient,
