@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import type { RedisClient } from '../src/store/redis/scripts';
 import type { PlaceRequest } from '../src/store/verbs/place';
 import { median } from './figures';
+import { plantTraces } from './planted-traces';
 
 /**
  * Counts the instructions of one tree's commands in a Redis under callgrind, which counts while EVALSHA runs and not
@@ -17,6 +18,8 @@ const RESTING = 500;
 const ROUNDS = 5;
 const IN_FLIGHT = 100;
 const COMMAND_MS_MAX = 60_000;
+const TRACES = 3_000;
+const TRACED = { id: 'tracedmk', conditionId: `0x${'2'.repeat(64)}`, slug: 'traced' };
 
 /** A module of the tree. Some have moved between the compared commits, so the first existing place is used. */
 const load = (...places: string[]) =>
@@ -55,19 +58,27 @@ async function main(): Promise<void> {
     await work();
     if (round > 0) counts[op] = [...(counts[op] ?? []), instructions() / calls];
   };
-  await engine.createMarket(MARKET, '{}', 'OPEN');
+  for (const market of [MARKET, TRACED]) await engine.createMarket(market, '{}', 'OPEN');
   await place(listOf(RESTING, (i) => passive(i)));
+  await place(listOf(RESTING, (i) => ({ ...passive(i), marketId: TRACED.id })));
+  await plantTraces(redis, TRACED.id, TRACES);
   for (let round = 0; round <= ROUNDS; round++) {
-    const resting = listOf(CALLS, (i) =>
-      request(wallet(1e6 + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
-    );
-    await count('insert', round, CALLS, () => place(resting));
-    await count('cancel', round, CALLS, () =>
-      inFlight(CALLS, (i) => {
-        const { maker, orderHash } = resting[i] as PlaceRequest;
-        return engine.cancel(MARKET.id, maker, orderHash, 'USER');
-      }),
-    );
+    for (const { id, first, insert, cancel } of [
+      { id: MARKET.id, first: 1e6, insert: 'insert', cancel: 'cancel' },
+      { id: TRACED.id, first: 1.1e6, insert: 'insert with traces', cancel: 'cancel beside traces' },
+    ]) {
+      const resting = listOf(CALLS, (i) => ({
+        ...request(wallet(first + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
+        marketId: id,
+      }));
+      await count(insert, round, CALLS, () => place(resting));
+      await count(cancel, round, CALLS, () =>
+        inFlight(CALLS, (i) => {
+          const { maker, orderHash } = resting[i] as PlaceRequest;
+          return engine.cancel(id, maker, orderHash, 'USER');
+        }),
+      );
+    }
     for (const makers of [1, 10, 100]) {
       const takers = Math.max(10, CALLS / makers);
       await place(listOf(takers * makers, (i) => request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)));

@@ -24,6 +24,7 @@ type Counts = Readonly<Record<string, number>>;
 
 const VERSION_MS_MAX = 10_000;
 const RATIO_MOST = 1.03;
+const TRACES_MOST = 1.08;
 const OWN_TREE = path.join(__dirname, '..');
 
 export async function benchInstructions(
@@ -43,7 +44,30 @@ export async function benchInstructions(
   }
 }
 
-export const instructionsLines = (rows: readonly InstructionsRow[]): Line[] =>
+export const instructionsLines = (rows: readonly InstructionsRow[]): Line[] => [
+  ...linesOf(rows),
+  ...traceLines(rows),
+];
+
+/** The cost of a market's traces (lua/lib/traces.lua) for an order that rests in it. */
+function traceLines(rows: readonly InstructionsRow[]): Line[] {
+  const [plain, traced] = ['insert', 'insert with traces'].map((op) => rows.find((row) => row.op === op));
+  if (!plain || !traced) return [];
+  const ratio = round(traced.instructions / plain.instructions, 3);
+  return [
+    lineOf({
+      ...{
+        suite: 'instructions',
+        what: traced.op,
+        figure: traced.instructions,
+        unit: 'instructions of Redis',
+      },
+      ...{ baseline: plain.op, ratio, target: atMost(TRACES_MOST, 'ratio') },
+    }),
+  ];
+}
+
+const linesOf = (rows: readonly InstructionsRow[]): Line[] =>
   rows.map(({ op, instructions, ratio }) =>
     lineOf({
       ...{ suite: 'instructions', what: op, figure: instructions, unit: 'instructions of Redis' },

@@ -20,9 +20,9 @@ export interface RedisMemory {
 const SCAN_STEP = 1_000;
 /** As in docs/engine.md. */
 const RECORDS =
-  /^\{x\d+\}:(o|bal|st|sl|su|sum|mk|ml|mn|exp|ar|fo|(u|w|ac|ps|p):.+|m:[0-9a-z]{8}(:(b|a|t|bal|c\d+|g\d+|sl|paid))?)$/s;
-/** Their names end with the bytes of an address. */
-const OF_WALLET = /^(\{x\d+\}:(?:u|w|ac|ps|p):).+$/s;
+  /^\{x\d+\}:(o|bal|st|sl|su|sum|mk|ml|mn|exp|ar|fo|(u|w|ac|ps|p):.+|m:[0-9a-z]{8}(:(b|a|t|bal|c\d+|g.+|sl|paid))?)$/s;
+/** Their names end with bytes: of an address, or of the number of a bucket of traces. */
+const ENDS_IN_BYTES = /^(\{x\d+\}:(?:(?:u|w|ac|ps|p):|m:[0-9a-z]{8}:g)).+$/s;
 const OUTBOX = /^\{x\d+\}:out$/;
 
 export const keyGroup = (name: string): 'records' | 'outbox' | 'rest' =>
@@ -94,7 +94,7 @@ export async function weigh(redis: Redis, missed: number): Promise<RedisMemory> 
 
 /** A key's name without the part that distinguishes it from others of its kind. */
 const kindOf = (name: string): string =>
-  name.replace(OF_WALLET, '$1*').replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
+  name.replace(ENDS_IN_BYTES, '$1*').replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
 
 export async function usedBytes(redis: Redis): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);

@@ -9,8 +9,9 @@
 --          9... {x}:m:<id>:k<sec>, all series of its candles; then the door
 -- ARGV     1 market id   2 token of the lease   3 number of the batch   4 milliseconds since its holders were paid for which a
 --          market is kept   5 the mark of its candles (lua/read_candles.lua) as they were archived, empty without candles
--- Returns  1; 0 and nothing changed while the market is not over for so long, has matches here, or its candles have changed; -1 and
---          nothing changed when the lease is another's, when the batch is neither the latest nor the next, or while the exchange is HALTED
+-- Returns  1; 0 while the market is not over for so long, has matches here, or its candles have changed: it stays as it is, and the
+--          batch is noted, so that the next one may leave; -1 and nothing changed when nothing of this batch may leave now
+--          (archive.admits)
 -- Emits    nothing
 -- Bound    the log of one market, about a thousand updates; Redis frees the series behind the back of its commands
 
@@ -21,22 +22,27 @@ local resolution = require('lib.resolution')
 local LEFT = 'c'
 local SERIES_FROM = 9
 
+local function may_leave()
+  local ended = redis.call('HGET', KEYS[1], resolution.FIELD)
+  if not ended then
+    return false
+  end
+  local _, _, paid_ms = struct.unpack(resolution.FORMAT, ended)
+  return paid_ms > 0 and paid_ms + tonumber(ARGV[4]) <= outbox.now_ms() and redis.call('XLEN', KEYS[2]) == 0
+    and (redis.call('HGET', KEYS[5], ARGV[1]) or '') == ARGV[5]
+end
+
 local batch = tonumber(ARGV[3])
 if not archive.admits(KEYS[6], KEYS[7], KEYS[8], ARGV[2], batch) then
   return -1
 end
-local ended = redis.call('HGET', KEYS[1], resolution.FIELD)
-if not ended then
-  return 0
-end
-local _, _, paid_ms = struct.unpack(resolution.FORMAT, ended)
-if paid_ms == 0 or paid_ms + tonumber(ARGV[4]) > outbox.now_ms() or redis.call('XLEN', KEYS[2]) > 0
-  or (redis.call('HGET', KEYS[5], ARGV[1]) or '') ~= ARGV[5] then
-  return 0
-end
+local leaves = may_leave()
 
 -- From here on nothing may fail.
-archive.note(KEYS[6], batch, 'markets', 1)
+archive.note(KEYS[6], batch, 'markets', leaves and 1 or 0)
+if not leaves then
+  return 0
+end
 for i = SERIES_FROM, #KEYS - 1 do
   if redis.call('UNLINK', KEYS[i]) == 1 then
     redis.call('HSET', KEYS[1], LEFT, '1')

@@ -7,16 +7,7 @@ import { type ArchiveOptions, createConnection } from './connection';
 import { factsOf } from './facts';
 import { createReads } from './reads';
 import { dropMonths } from './retention';
-import {
-  createMonth,
-  createTables,
-  DURABLE,
-  inTransaction,
-  LAYOUT,
-  monthOf,
-  slow,
-  TABLE_NAMES,
-} from './schema';
+import { createMonth, createTables, inTransaction, LAYOUT, monthOf, slow, TABLE_NAMES } from './schema';
 import { KINDS } from './size';
 
 type StateRow = { readonly layout: number } & Readonly<
@@ -27,12 +18,16 @@ type StateRow = { readonly layout: number } & Readonly<
 interface Insert {
   readonly rows: readonly object[];
   readonly text: string;
+  /** Follows the text when some of the rows may be there. */
+  readonly again: string;
   readonly columns: readonly (readonly unknown[])[];
 }
 
 /** Ranks are times in milliseconds, times this. */
 const RANKS_PER_MS = 1_000;
 const DAY_MS = 86_400_000;
+/** PostgreSQL's code for a row that is there. */
+const DUPLICATE = '23505';
 
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
@@ -77,7 +72,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     await makeMonths(timesOf(added));
     try {
       const holder = claim;
-      return await withClient((client) => inTransaction(client, () => add(client, holder, batch, added)));
+      return await withClient((client) => addAll(client, holder, batch, added));
     } catch (error) {
       // Another process may have dropped a month that this one made.
       months.clear();
@@ -141,15 +136,41 @@ function timesOf({ orders, matches, settlements, lines, parts }: Batch): number[
   ];
 }
 
+/**
+ * Nearly always all rows are new: without a look for those that are there PostgreSQL needs 22 us for an order instead of 33. A
+ * record that stayed in Redis after an earlier batch had it comes again, and then the transaction is made once more.
+ */
+async function addAll(
+  client: PoolClient,
+  holder: string | null,
+  batch: number,
+  added: Batch,
+): Promise<boolean> {
+  const inserts = insertsOf(added);
+  const insert = (isNew: boolean) => inTransaction(client, () => add(client, holder, batch, inserts, isNew));
+  try {
+    return await insert(true);
+  } catch (error) {
+    if ((error as { code?: string }).code !== DUPLICATE) throw error;
+    return insert(false);
+  }
+}
+
 /** A number that is not the next one adds nothing, and neither does who is not the holder. */
-async function add(client: PoolClient, holder: string | null, batch: number, added: Batch): Promise<boolean> {
-  await client.query(slow(DURABLE));
+async function add(
+  client: PoolClient,
+  holder: string | null,
+  batch: number,
+  inserts: readonly Insert[],
+  isNew: boolean,
+): Promise<boolean> {
   const moved = await client.query(
     slow('update archive_state set batch = $1 where batch = $1 - 1 and holder = $2', [batch, holder]),
   );
   if (moved.rowCount !== 1) return false;
-  for (const { rows, text, columns } of insertsOf(added)) {
-    if (rows.length > 0) await client.query(slow(text, [batch, ...columns.map(packed)]));
+  for (const { rows, text, again, columns } of inserts) {
+    if (rows.length === 0) continue;
+    await client.query(slow(isNew ? text : `${text} ${again}`, [batch, ...columns.map(packed)]));
   }
   return true;
 }
@@ -162,8 +183,8 @@ function insertsOfTrading({ orders, matches }: Batch): Insert[] {
     {
       rows: orders,
       text: `insert into archive_orders (batch, rank, hash, wallet, market, record)
-        select $1, * from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[])
-        on conflict (hash, rank) do update set batch = excluded.batch, record = excluded.record`,
+        select $1, * from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[])`,
+      again: 'on conflict (hash, rank) do update set batch = excluded.batch, record = excluded.record',
       columns: [
         orders.map(({ rank }) => rank),
         orders.map(({ hash }) => hash),
@@ -175,15 +196,16 @@ function insertsOfTrading({ orders, matches }: Batch): Insert[] {
     {
       rows: matches,
       text: `insert into archive_matches (batch, trade_ms, sequence, market, packed)
-        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
-        on conflict (market, trade_ms, sequence) do update set batch = excluded.batch, packed = excluded.packed`,
+        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])`,
+      again:
+        'on conflict (market, trade_ms, sequence) do update set batch = excluded.batch, packed = excluded.packed',
       columns: [...placesOf(matches), matches.map(({ packed }) => packed)],
     },
     {
       rows: fills,
       text: `insert into archive_fills (batch, trade_ms, sequence, market, hash)
-        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
-        on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch`,
+        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])`,
+      again: 'on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch',
       columns: [...placesOf(fills), matches.flatMap(({ orders: hashes }) => hashes)],
     },
   ];
@@ -194,8 +216,9 @@ function otherInserts({ settlements, lines, parts }: Batch): Insert[] {
     {
       rows: settlements,
       text: `insert into archive_settlements (batch, list_ms, list_index, sequence, part, market, record)
-        select $1, * from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::bytea[])
-        on conflict (list_ms, list_index) do update set batch = excluded.batch, record = excluded.record`,
+        select $1, * from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::bytea[])`,
+      again:
+        'on conflict (list_ms, list_index) do update set batch = excluded.batch, record = excluded.record',
       columns: [
         settlements.map(({ listMs }) => listMs),
         settlements.map(({ listIndex }) => listIndex),
@@ -208,8 +231,8 @@ function otherInserts({ settlements, lines, parts }: Batch): Insert[] {
     {
       rows: lines,
       text: `insert into archive_journal (batch, at_ms, entry, wallet, line)
-        select $1, * from unnest($2::int8[], $3::int8[], $4::bytea[], $5::bytea[])
-        on conflict (wallet, entry, at_ms) do update set batch = excluded.batch, line = excluded.line`,
+        select $1, * from unnest($2::int8[], $3::int8[], $4::bytea[], $5::bytea[])`,
+      again: 'on conflict (wallet, entry, at_ms) do update set batch = excluded.batch, line = excluded.line',
       columns: [
         lines.map(({ atMs }) => atMs),
         lines.map(({ entry }) => entry),
@@ -220,8 +243,9 @@ function otherInserts({ settlements, lines, parts }: Batch): Insert[] {
     {
       rows: parts,
       text: `insert into archive_parts (batch, at_ms, market, part, name, value)
-        select $1, * from unnest($2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[])
-        on conflict (market, part, name, at_ms) do update set batch = excluded.batch, value = excluded.value`,
+        select $1, * from unnest($2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[])`,
+      again:
+        'on conflict (market, part, name, at_ms) do update set batch = excluded.batch, value = excluded.value',
       columns: [
         parts.map(({ atMs }) => atMs),
         parts.map(({ marketId }) => marketId),

@@ -19,7 +19,7 @@ const [PRIME, LEFT_OUT, FACTOR] = [1_000_000_007, 1_024, 654_321];
 const marketId = (i: number): string => `mk${String(i).padStart(6, '0')}`;
 
 test('traces of many markets whose buckets are due at once are moved in several calls', async () => {
-  const [MARKETS, BUCKETS, SPAN, LOAD, SPLIT_MAX] = [60, 63, 64, 395, 2_400];
+  const [MARKETS, BUCKETS, SPAN, LOAD, SPLIT_MAX] = [45, 63, 64, 395, 2_400];
   const { redis, run, keys, engine } = world();
   const forgetting = createForgetting({ redis, run, keys, archive: createMemoryArchive() });
   await forgetting.lease.take('the test', 600_000);

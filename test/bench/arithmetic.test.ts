@@ -100,7 +100,7 @@ test('records that Redis keeps permanently are separated from temporary keys', (
     '{x0}:u:\u0000\u00ff',
     '{x0}:m:abcdefgh',
     '{x0}:m:abcdefgh:t',
-    '{x0}:m:abcdefgh:g17',
+    '{x0}:m:abcdefgh:g\u0000\n\u0011',
     '{x0}:fo',
     '{x0}:ac:x',
     '{x0}:st',

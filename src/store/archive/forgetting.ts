@@ -68,11 +68,11 @@ export const PICK_MS = KEEP_MS + 1_000;
 /** Of the factors that choose the buckets of a market's traces (lua/lib/traces.lua): the least, and the end. */
 const FACTORS = [2, 2 ** 20] as const;
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
-const ORDERS_STEP = 60;
-const [MATCHES_STEP, FILLS_STEP] = [50, 1_000];
-const [WALLETS_STEP, LINES_STEP] = [100, 1_000];
+const ORDERS_STEP = 45;
+const [MATCHES_STEP, FILLS_STEP] = [40, 500];
+const [WALLETS_STEP, LINES_STEP] = [60, 600];
 /** The most of one batch: matches, orders, lines. */
-const BATCH_MAX = [500, 1_000, 2_000] as const;
+const BATCH_MAX = [1_000, 2_000, 2_000] as const;
 const BUCKETS_STEP = 100;
 const HALTED = String(MODES.indexOf('HALTED'));
 const MARKETS_STEP = 500;

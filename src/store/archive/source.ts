@@ -151,17 +151,26 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     return found;
   }
 
+  async function readWithLines(named: ReadonlyMap<string, Buffer>, traded: ReadonlySet<string>) {
+    const byOutbox = await read(named, traded);
+    return { byOutbox, journals: await lines.next() };
+  }
+
   async function next(): Promise<Found> {
     const { read: some, more } = await entries();
     const { orders: named, traded, last } = touched(some);
     const bySweep = (await sweep?.next({ position: last, matches, lines })) ?? [];
-    const stretch = await matches.next();
-    for (const { matches: leaving } of stretch.markets) {
-      for (const { packed } of leaving) for (const hash of ordersOf(packed)) named.set(nameOf(hash), hash);
-    }
-    const others = bySweep.filter(({ hash }) => !named.has(nameOf(hash)));
-    const orders = await over([...others, ...(await read(named, traded))], stretch.markets);
-    const journals = await lines.next();
+    // Redis reads for one of them while the replies of the other are decoded.
+    const [stretch, { byOutbox, journals }] = await Promise.all([
+      matches.next(),
+      readWithLines(named, traded),
+    ]);
+    const byMatches = ordersBeside(named, stretch.markets);
+    const others = bySweep.filter(({ hash }) => !named.has(nameOf(hash)) && !byMatches.has(nameOf(hash)));
+    const orders = await over(
+      [...others, ...byOutbox, ...(await read(byMatches, new Set()))],
+      stretch.markets,
+    );
     const isCut = last !== (some.at(-1)?.[0].toString() ?? last);
     return {
       leaving: { orders, markets: stretch.markets, journals: journals.journals },
@@ -190,6 +199,17 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
       sweep = null;
     },
   };
+}
+
+/** The orders of these matches that are not named. */
+function ordersBeside(
+  named: ReadonlyMap<string, Buffer>,
+  markets: readonly LeavingMatches[],
+): Map<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  for (const { packed } of markets.flatMap(({ matches }) => matches))
+    for (const hash of ordersOf(packed)) if (!named.has(nameOf(hash))) found.set(nameOf(hash), hash);
+  return found;
 }
 
 const nameOf = (hash: Buffer): string => hash.toString('latin1');

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { TRACES } from '../src/store/records/layout';
+import { traceOf } from '../src/store/records/trace';
+import { shardKeys } from '../src/store/redis/keys';
+
+/** As lua/lib/traces.lua has them. */
+const [PER_BUCKET, PRIME, LEFT_OUT, PLACE_BYTES] = [200, 1_000_000_007, 1_024, 3];
+const FACTOR = 654_321;
+
+/** Writes traces into a market that has none, as if so many orders had left for the archive. */
+export async function plantTraces(redis: Redis, marketId: string, count: number): Promise<void> {
+  const key = shardKeys().market(marketId);
+  const buckets = Math.ceil(count / PER_BUCKET);
+  const span = 2 ** (Math.floor(Math.log2(buckets)) + 1);
+  const members = new Map<number, string[]>();
+  for (let i = 0; i < count; i++) {
+    const { text, last } = traceOf(`0x${createHash('sha256').update(`trace ${i}`).digest('hex')}`);
+    const number = Math.floor(((last * FACTOR) % PRIME) / LEFT_OUT);
+    const place = number % span < buckets ? number % span : number % (span / 2);
+    members.set(place, [...(members.get(place) ?? []), text]);
+  }
+  for (const [place, texts] of members) {
+    const name = Buffer.alloc(PLACE_BYTES);
+    name.writeUIntBE(place, 0, PLACE_BYTES);
+    await redis.sadd(Buffer.concat([Buffer.from(`${key}:g`), name]), ...texts);
+  }
+  const noted = TRACES.pack({ buckets, span, factor: FACTOR, expiredSec: 0, traces: count });
+  await redis.hset(key, 'g', noted);
+}
