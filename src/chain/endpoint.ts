@@ -66,8 +66,15 @@ export function createEndpoint({ url, index, patience, stopping }: EndpointOptio
     ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0, latencyMs: null, restsUntil: 0 },
   };
 
+  const request = (body: string, signal: AbortSignal): Promise<Response> =>
+    fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
+
   async function post(body: string, signal: AbortSignal): Promise<unknown> {
-    const response = await fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
+    // Every method that is used here may be asked twice.
+    const response = await request(body, signal).catch((error: unknown) => {
+      if (isClosed(error)) return request(body, signal);
+      throw error;
+    });
     const text = await boundedText(response);
     try {
       return JSON.parse(text);
@@ -158,6 +165,11 @@ export function noteFailure(health: EndpointHealth): void {
   if (beyond < 0) return;
   health.restsUntil = performance.now() + Math.min(REST_MS * 2 ** Math.min(beyond, 10), REST_MS_MAX);
 }
+
+/** Nodes close connections that were quiet for some seconds, also in the moment in which the next request is on its way. */
+const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+const isClosed = (error: unknown): boolean =>
+  error instanceof TypeError && CLOSED.has((error.cause as { code?: unknown } | undefined)?.code);
 
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

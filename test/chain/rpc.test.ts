@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { RpcError, RpcUnavailable } from '../../src/chain/endpoint';
 import { readNumber } from '../../src/chain/hex';
-import { type Rpc, RpcDisagreement } from '../../src/chain/rpc';
+import { createRpc, type Rpc, RpcDisagreement } from '../../src/chain/rpc';
 import { until } from '../support/waiting';
 import { type Nodes, startNodes } from './nodes';
 import type { ChainProxy } from './proxy';
@@ -52,6 +55,25 @@ describe('one node', () => {
     expect(String(error)).not.toContain('http');
     nodes.heal();
     expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
+  });
+
+  test('that ends the connection once is asked again', async () => {
+    const bodies: string[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', (part) => bodies.push(String(part)));
+      request.on('end', () => {
+        if (bodies.length === 2) request.socket.destroy();
+        else response.end('{"jsonrpc":"2.0","id":1,"result":"0x61"}');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const rpc = createRpc([`http://127.0.0.1:${port}`]);
+    for (let n = 0; n < 2; n++) expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
+    expect(bodies).toEqual(Array(3).fill(bodies[0]));
+    rpc.stop();
+    server.closeAllConnections();
+    server.close();
   });
 
   test('that sends something else than it should is not believed', async () => {
