@@ -11,10 +11,10 @@ import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
 import { type Balance, type Balances, type MarketView, totalOf } from '../exchange/facts';
 import type { ChainScale } from '../exchange/order';
+import { formatMicro } from '../exchange/units';
 import type { ChainRequests } from '../store/chain/requests';
 import type { Markets } from '../store/markets/markets';
 import type { Reads } from '../store/reads/reads';
-import { scriptRefusal } from '../store/redis/refusals';
 import type { Engine } from '../store/verbs/engine';
 import { contractsOf } from './chain';
 
@@ -61,9 +61,15 @@ function checkCover({ tokens, ...collateral }: Balances, marketId: string, setsM
   );
   const required = Math.abs(setsMicro);
   for (const [i, balance] of (setsMicro > 0 ? [collateral] : ofMarket).entries()) {
-    const available = balance ? spareOf(balance) : 0;
-    const asset = setsMicro > 0 ? 0 : i + 1;
-    if (available < required) throw scriptRefusal('INSUFFICIENT_BALANCE', [required, available, asset]);
+    const spare = balance ? spareOf(balance) : 0;
+    if (spare >= required) continue;
+    const asset = setsMicro > 0 ? 'COLLATERAL' : i === 0 ? 'YES' : 'NO';
+    const [needed, available] = [formatMicro(required), formatMicro(spare)];
+    throw new Refusal(
+      'INSUFFICIENT_BALANCE',
+      `the sets need ${needed} ${asset}; ${available} is available besides orders and matches that are not final`,
+      { required: needed, available, asset },
+    );
   }
 }
 
