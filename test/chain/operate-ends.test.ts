@@ -9,7 +9,7 @@ import { createShell } from '../cli/shell';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { startChainProxy } from './proxy';
-import { ONE, type Trader } from './world';
+import { newTrader, ONE, type Trader } from './world';
 
 const { compileSources } = require('../../scripts/contracts.js') as {
   readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
@@ -34,6 +34,7 @@ afterEach(async () => {
 });
 afterAll(() => op?.stop());
 
+const laneOf = (n: number): string => op.operators[n]?.address.toLowerCase() ?? '';
 const one = (n: number): Trader => traders[n % traders.length] as Trader;
 const soon = (what: string, holds: () => boolean | Promise<boolean>) =>
   until(what, holds, { explain: () => op.errors.join('\n') });
@@ -151,6 +152,38 @@ const shellOf = ({ world, server }: Operating) =>
     ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer },
   });
 
+test('a key without the role of an operator takes no matches, and settles once it has the role', async () => {
+  const { world } = op;
+  const stranger = newTrader();
+  operate([], { keys: [stranger.key.privateKey] });
+  const key = await op.match(one(0), one(1));
+  await soon('it is told', () => op.errors.join().includes('settles nothing'));
+  expect(await op.statusOf(key)).toBe('MATCHED');
+  await world.chain.ask('anvil_setBalance', stranger.address, `0x${(10n ** 21n).toString(16)}`);
+  await world.call(world.admin.address, 'addOperator', stranger.address);
+  await is(key, 'CONFIRMED');
+});
+
+test('a transaction that a process leaves is ended by one that runs without its key, which then gives the lane back', async () => {
+  const silent = await startChainProxy(op.world.anvil.url);
+  stopping.push(silent.stop);
+  operate([1]);
+  silent.swallow();
+  const gone = op.operate([0], { nodeUrls: [silent.url] });
+  await soon('a match is in a transaction of the silent node', async () => {
+    const list = await op.intents.list();
+    if (list.some(({ lane }) => lane === laneOf(0))) return true;
+    await op.match(one(0), one(1));
+    return false;
+  });
+  await gone.stop();
+  await soon('no intent is open', async () => (await op.intents.list()).length === 0);
+  await soon('the lane is free', async () => {
+    const lane = (await op.intents.lanes()).find(({ address }) => address === laneOf(0));
+    return lane !== undefined && lane.leasedUntilMs <= op.clock.now();
+  });
+});
+
 test('a command ends a settlement that the contract would refuse, and none that it would settle', async () => {
   const shell = shellOf(op);
   const key = await op.match(one(0), one(1));
@@ -175,7 +208,7 @@ test('a drain counts matches that no worker has recorded yet', async () => {
 });
 
 test('a lane is adopted at the nonce of the last final block', async () => {
-  const lane = op.operators[0]?.address.toLowerCase() ?? '';
+  const lane = laneOf(0);
   const nonce = Number(await op.world.chain.ask<string>('eth_getTransactionCount', lane, 'finalized'));
   expect(await op.intents.moveLane(lane, { from: 'RUNNING', to: 'AHEAD' })).toBe(true);
   expect(await shellOf(op).json('chain', 'adopt', lane, '--yes')).toMatchObject({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readNumber } from '../../chain/hex';
+import { EXCHANGE } from '../../chain/exchange-contract';
+import { readBytes, readNumber } from '../../chain/hex';
 import { createPreflight } from '../../chain/preflight';
 import type { Signer } from '../../chain/signer';
 import type { MarketTerms } from '../../exchange/market';
@@ -44,7 +45,11 @@ const ROUND_MS = 25;
 const FOLLOW_MS = 150;
 /** Another process holds the lane. */
 const STAND_BY_MS = 1_000;
+/** Keys may be added to a signer, and another process may leave transactions behind. */
+const LANES_EVERY_MS = 5_000;
 const AFTER_ERROR_MS = 500;
+/** A node may be slow to answer; the next holder of a lane ends what this one leaves. */
+const STOP_MS_MAX = 3_000;
 
 /** Runs every lane of the signer whose lease this process gets. */
 export function startOperator(options: OperatorOptions): Operator {
@@ -63,13 +68,16 @@ export function startOperator(options: OperatorOptions): Operator {
   };
   const token = randomUUID();
   let lanes: readonly RunningLane[] = [];
+  const idle = new Set<string>();
   let place: ChainPlace | null = null;
 
-  /** Repeats until the operator is stopped; an error ends one turn only. */
-  async function repeat(turn: () => Promise<number>): Promise<void> {
+  /** Repeats until the operator is stopped or a turn returns null; an error ends one turn only. */
+  async function repeat(turn: () => Promise<number | null>): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await pause(await turn());
+        const ms = await turn();
+        if (ms === null) return;
+        await pause(ms);
       } catch (error) {
         told(error);
         await pause(AFTER_ERROR_MS);
@@ -86,9 +94,15 @@ export function startOperator(options: OperatorOptions): Operator {
     return FOLLOW_MS;
   }
 
-  async function round(lane: RunningLane): Promise<number> {
+  /** A lane without a key only ends what another process left. It is given up soon, for the process that has its key. */
+  async function round(lane: RunningLane, canSign: boolean): Promise<number | null> {
     if (!place) return ROUND_MS;
-    return (await lane.round(place)) ? ROUND_MS : STAND_BY_MS;
+    const isHeld = await lane.round(place);
+    if (canSign) return isHeld ? ROUND_MS : STAND_BY_MS;
+    if (isHeld && lane.status().open > 0) return ROUND_MS;
+    lanes = lanes.filter((one) => one !== lane);
+    if (isHeld) await lane.release();
+    return null;
   }
 
   async function gather(): Promise<number> {
@@ -96,17 +110,34 @@ export function startOperator(options: OperatorOptions): Operator {
     return ROUND_MS;
   }
 
-  /** A lane whose key was taken out begins nothing more, and ends what it has. */
+  /** A signer may hold keys for other uses, too. */
+  async function isOperator(address: string): Promise<boolean> {
+    const call = { to: options.exchange, data: EXCHANGE.encodeFunctionData('isOperator', [address]) };
+    const is = await rpc.ask(
+      'eth_call',
+      [call, 'latest'],
+      (answer) => BigInt(readBytes(answer, 'role')) === 1n,
+    );
+    if (!is && !idle.has(address))
+      told(new Error(`the key of ${address} settles nothing: the contract does not know it as an operator`));
+    if (is) idle.delete(address);
+    else idle.add(address);
+    return is;
+  }
+
+  /** The lanes of the signer's operators, and of transactions that are not over, whose key may be gone. */
   async function open(): Promise<number> {
-    if (lanes.length === 0) {
-      const signing = new Set(await signer.addresses());
-      const left = (await options.intents.list()).map(({ lane }) => lane);
-      lanes = [...new Set([...signing, ...left])].map((lane) =>
-        createLane({ lane, token }, parts, signing.has(lane)),
-      );
-      for (const lane of lanes) running.push(repeat(() => round(lane)));
+    const keys = new Set(await signer.addresses());
+    const left = new Set((await options.intents.list()).map(({ lane }) => lane));
+    const known = new Set(lanes.map((lane) => lane.status().address));
+    for (const address of new Set([...keys, ...left])) {
+      if (known.has(address) || (!left.has(address) && !(await isOperator(address)))) continue;
+      const canSign = keys.has(address);
+      const lane = createLane({ lane: address, token }, parts, canSign);
+      lanes = [...lanes, lane];
+      running.push(repeat(() => round(lane, canSign)));
     }
-    return STAND_BY_MS;
+    return LANES_EVERY_MS;
   }
 
   const running = [repeat(open), repeat(look), repeat(gather)];
@@ -115,8 +146,11 @@ export function startOperator(options: OperatorOptions): Operator {
     waiting: candidates.count,
     async stop() {
       stopping.abort();
-      await Promise.all(running);
-      await Promise.all(lanes.map((lane) => lane.release().catch(told)));
+      const end = async (): Promise<void> => {
+        await Promise.all(running);
+        await Promise.all(lanes.map((lane) => lane.release().catch(told)));
+      };
+      await Promise.race([end(), sleep(STOP_MS_MAX, undefined, { ref: false })]);
     },
   };
 }
