@@ -55,7 +55,7 @@ test('a settlement that FAILED waits no more: what is behind it is the oldest, a
   const kinds = async () => (await audited()).differences.map(({ kind }) => kind);
   expect(await kinds()).not.toContain('SETTLEMENT_LIST');
   await observing.voidSettlement(waits, null, VOIDED_AT);
-  expect(await congestion.look()).toEqual({ count: 0, oldestMs: null });
+  expect(await congestion.look()).toEqual({ count: 0, oldestMs: null, oldestId: null });
   // A failure that waits all the same is found.
   const { listId } = (await settlements.find(failed)) ?? fail('no record');
   await redis.zadd(keys.unsettled, 0, Buffer.concat([listPlace(listId), settlementName(failed)]));
