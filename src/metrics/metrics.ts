@@ -63,6 +63,8 @@ const GAUGES = {
   exchange_chain_reorg_depth_blocks: ['The most of them at once', []],
   exchange_chain_lanes: ['Lanes of the operator in a state', ['state']],
   exchange_chain_open_transactions: ['Transactions of the operator that are not final', []],
+  exchange_chain_replacements: ['Attempts at a higher price of transactions that are not final', []],
+  exchange_chain_lane_money: ['Money for gas of a lane, in the coin of the chain', ['lane']],
   exchange_chain_waiting: ['Requests that wait for a worker with the key of the oracle', ['what']],
   exchange_chain_node_failures: ['Failures of a node of the chain in this process', ['node']],
   exchange_chain_node_contradictions: ['Answers of a node that two others contradicted', ['node']],
