@@ -29,6 +29,8 @@ const WAITING_MAX = 400;
 const STEPS_MAX = 100 * MATCHES;
 const REST_MS = 100;
 const PACE_MS = 40;
+/** Orders on their way to Redis. */
+const AT_ONCE = 4;
 const HALTED = String(MODES.indexOf('HALTED'));
 const LOOK_MS = 250;
 const FINAL_BLOCKS = 6;
@@ -171,8 +173,8 @@ test(
         if (storm.waiting.size > WAITING_MAX)
           await until('fewer matches wait', () => storm.waiting.size < WAITING_MAX / 2, { explain });
         if (kills < KILLS && storm.made.size > ((kills + 1) * MATCHES) / (KILLS + 1)) await kill();
-        const what = random.weighted({ place: 90, deed: 5, fault: 1, heal: 4 });
-        if (what === 'place') await placeAny();
+        const what = random.weighted({ place: 70, deed: 15, fault: 3, heal: 12 });
+        if (what === 'place') await Promise.all(Array.from({ length: AT_ONCE }, placeAny));
         if (what === 'deed') await nextDeed()(random.pick(present), random.pick([...innocent, ...present]));
         if (what === 'fault' || what === 'heal') storm.nodes.heal();
         if (what === 'fault') nextFault()();
