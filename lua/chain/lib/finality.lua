@@ -147,7 +147,8 @@ end
 
 -- After a failure by the fault of a wallet: a strike, and its orders end that would fail the same way, as many as are `left`. The
 -- collateral alone refuses a transfer that balance and allowance cover, so that is no strike. Nor is a wallet at fault whose cancel
--- on the chain the contract has delayed for as long as a match may take.
+-- on the chain the contract has delayed for as long as a match may take. A match that was sent in time meets a cancelled order only
+-- when the wallet cancelled it before it was placed here, and then its other orders are as good as that one: all end.
 function finality.punish(shard, record, found, reason, wallet, left, now_ms)
   if wallet == '' or reason < 1 or reason > finality.REFUSED then
     return
@@ -157,7 +158,7 @@ function finality.punish(shard, record, found, reason, wallet, left, now_ms)
   if reason ~= finality.REFUSED and not is_late then
     standing.strike(shard, wallet, now_ms)
   end
-  if reason == finality.CANCELLED or is_late then
+  if is_late then
     withdraw(shard, found, wallet, left, now_ms)
   else
     unfunded.sweep(shard, wallet, same_fault(found, reason, wallet), left, now_ms)

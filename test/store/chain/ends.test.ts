@@ -95,7 +95,7 @@ test('a transfer that the collateral refuses is no strike, and ends only the ord
   expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('no refusal');
 });
 
-test('a cancel on the chain ends the order of the match alone, and is no strike when the match was sent too late', async () => {
+test('a cancel on the chain ends the order of the match alone and without a strike when the match was sent too late, and else all orders of the wallet', async () => {
   const books = await open();
   const { buy, sell, place, observing, chain, clock, now } = books;
   const other = await place(buy(bob, 1, '1', '0.20'));
@@ -113,7 +113,7 @@ test('a cancel on the chain ends the order of the match alone, and is no strike 
   expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('no refusal');
   await clock(now() - 90_001);
   expect(await observing.voidSettlement(second ?? fail('no match'), fault, VOIDED_AT)).toBe('OK');
-  expect(await statuses(books, [other, ...halves])).toEqual(['OPEN', 'CANCELLED', 'CANCELLED']);
+  expect(await statuses(books, [other, ...halves])).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
   expect(await codeOf(place(buy(bob, 1, '1', '0.20')))).toBe('WALLET_SUSPENDED');
 });
 
