@@ -15,6 +15,7 @@ const FILLS = 230;
 const SHOWN = 100;
 const BODY_MAX_BYTES = 64_000;
 const BATCH = 20;
+const TRIES = 4;
 
 let exchange: WebReplicas;
 let redis: Redis;
@@ -36,8 +37,14 @@ async function submitMany(trader: Trader, limit: Limit, count: number): Promise<
         order: await trader.order(market, limit),
       })),
     );
-    const { body } = await exchange.client.post(`/markets/${market.id}/orders/batch`, { body: { orders } });
-    expect(body.results.map(({ status }: { status: number }) => status)).toEqual(orders.map(() => 200));
+    const send = async (): Promise<number[]> => {
+      const { body } = await exchange.client.post(`/markets/${market.id}/orders/batch`, { body: { orders } });
+      return body.results.map(({ status }: { status: number }) => status);
+    };
+    let statuses = await send();
+    // On a busy machine some reach the book too late. An order that is booked stays booked when it is sent again.
+    for (let n = 1; n < TRIES && statuses.includes(503); n++) statuses = await send();
+    expect(statuses).toEqual(orders.map(() => 200));
   }
 }
 
@@ -51,8 +58,6 @@ async function matchesRead(act: () => Promise<unknown>): Promise<number> {
   await act();
   return (await calls()) - before;
 }
-
-const TRIES = 4;
 
 /** The process follows the outbox with the same command, so one look-up more may be counted: then it is done again. */
 async function expectReads(
