@@ -33,6 +33,8 @@ export function watchCongestion(options: {
 }): Congestion {
   const { redis, keys, now } = options;
   let isTooMuch = false;
+  /** The oldest settlement, once it has waited for too long. */
+  let tooOld: string | null = null;
   let timer: NodeJS.Timeout | undefined;
 
   /** How much younger the head is than the last final block, by the time of the chain. */
@@ -49,7 +51,10 @@ export function watchCongestion(options: {
     ]);
     const oldestMs = oldest ? LIST_PLACE.read(oldest).listMs : null;
     const oldestId = oldest ? settlementId(settlementKey(oldest.subarray(LIST_PLACE.bytes))) : null;
-    isTooMuch = count > COUNT_MAX || (oldestMs !== null && now() - oldestMs > OLDEST_MS_MAX + delayMs);
+    const isOld = oldestMs !== null && now() - oldestMs > OLDEST_MS_MAX + delayMs;
+    // The delay moves by a block at each look, and the same settlement must not open and close the exchange.
+    tooOld = isOld || oldestId === tooOld ? oldestId : null;
+    isTooMuch = count > COUNT_MAX || tooOld !== null;
     return { count, oldestMs, oldestId };
   }
 
