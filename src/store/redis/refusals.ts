@@ -65,7 +65,7 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       const text =
         number(2) === 1
           ? `matches and open orders worth ${unsettled} may wait for the chain; with this order they pass ${limit}: cancel some, or wait until matches are settled`
-          : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: wait until some are settled`;
+          : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: make it smaller, or wait until some are settled`;
       return new Refusal(code, text, { limit, unsettled });
     }
     case 'OPEN_ORDERS_LIMIT':

@@ -44,7 +44,11 @@ test('a SELL counts with what it may get, and not with its own limit price', asy
   const books = await open({ unsettledMaxNew: '10' });
   const { buy, sell, place } = books;
   await place(buy(bob, 0, '10', '0.60'));
-  expect(await codeOf(place(sell(alice, 0, '100', '0.01')))).toBe('UNSETTLED_LIMIT');
+  // Nothing of hers waits, so waiting would not help.
+  await expect(place(sell(alice, 0, '100', '0.01'))).rejects.toMatchObject({
+    code: 'UNSETTLED_LIMIT',
+    message: expect.stringContaining('make it smaller'),
+  });
   expect(await codeOf(place(sell(alice, 0, '11', '0', { type: 'MARKET' })))).toBe('UNSETTLED_LIMIT');
   expect(await codeOf(place(sell(alice, 0, '10', '0.01')))).toBe('no refusal');
 });
