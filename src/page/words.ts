@@ -86,11 +86,10 @@ const ours = 'This is a fault of this page or of the exchange, not yours.';
 /** Every other code of docs/errors.md, and the client's own. */
 const FORM: Readonly<Record<string, Say>> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
-  INVALID_EXPIRATION: () =>
-    'The order would end too soon or stay open for too long. Is the clock of this device right?',
-  INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, and wait until that is final.',
-  UNSETTLED_LIMIT: () => 'Too many of your trades wait for the chain. Try again soon, or cancel open orders.',
-  WALLET_SUSPENDED: () => 'This wallet lacked the funds for its trades. It may order again later.',
+  INVALID_EXPIRATION: () => 'The order would end too soon or too late. Is the clock of this device right?',
+  INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, then wait some seconds.',
+  UNSETTLED_LIMIT: () => 'Too much waits for the chain. Cancel open orders, or try again soon.',
+  WALLET_SUSPENDED: () => 'This wallet lacked funds for its trades. Try again later.',
   ON_CHAIN: () => 'Your own wallet does this.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
   DEADLINE_EXCEEDED: () =>
