@@ -11,13 +11,17 @@ import { pause } from './loop';
 
 /** A bot with funds on a chain sends its own transactions. */
 export interface OnChain {
-  /** Runs a request, and sends the transactions that the exchange asks for instead. */
-  carryOut(request: () => Promise<unknown>): Promise<void>;
+  /**
+   * Runs a request, and sends the transactions that the exchange asks for instead. Resolves with the newest block of the node,
+   * which is theirs or a later one; null when it does not answer.
+   */
+  carryOut(request: () => Promise<unknown>): Promise<number | null>;
 }
 
-const POLL_MS = 500;
+export const POLL_MS = 500;
 /** 60 s. */
-const POLLS_MAX = 120;
+export const POLLS_MAX = 120;
+const REQUEST_MS_MAX = 10_000;
 /** The least that BSC's validators take. */
 const GAS_PRICE_WEI = 50_000_000n;
 
@@ -49,8 +53,21 @@ export async function prepareOnChain(
         last = last.then(() => send(calls));
         await last;
       }
+      return headOf(rpcUrl).catch(() => null);
     },
   };
+}
+
+async function headOf(rpcUrl: string): Promise<number> {
+  const answer = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
+    signal: AbortSignal.timeout(REQUEST_MS_MAX),
+  });
+  const { result } = (await answer.json()) as { result?: unknown };
+  if (typeof result !== 'string') throw new Error('the node did not tell its newest block');
+  return Number(result);
 }
 
 function rpcUrlOf({ rpcUrl }: NonNullable<ExchangeConfig['chain']>): string {

@@ -7,7 +7,9 @@ import {
   type Live,
 } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
-import { prepareOnChain } from './on-chain';
+import { createDepartures, type Departure } from './departures';
+import { pause } from './loop';
+import { POLL_MS, POLLS_MAX, prepareOnChain } from './on-chain';
 
 /** A bot's wallet: its own key, a session, and a socket that receives its orders and balances. */
 export interface BotWallet {
@@ -21,7 +23,7 @@ export interface BotWallet {
   /** Shares of a market, including those in orders: Yes and No. */
   held(marketId: string): readonly [number, number];
   cash(): number;
-  /** Converts money into full sets, and back. */
+  /** Converts money into full sets, and back; on a chain nothing while such a transaction of the market is on its way. */
   split(marketId: string, size: string): Promise<unknown>;
   merge(marketId: string, size: string): Promise<unknown>;
   /** The wallet's grant at the start. */
@@ -36,6 +38,8 @@ export interface BotWallet {
 const FAUCET_EVERY_MS = 3_660_000;
 /** Part of the grant below which a wallet asks for more. */
 const LOW = 0.25;
+/** A minute. Where the block of a transaction is unknown, it counts as that of so many blocks later. */
+const LATE_BLOCKS = 150;
 
 export interface WalletOptions {
   readonly baseUrl: string;
@@ -55,23 +59,40 @@ export async function openWallet({ baseUrl, quotes, say }: WalletOptions): Promi
   const grant = Number(balances.collateral.total);
   let askedAtMs = Number.NEGATIVE_INFINITY;
   const live = connectLive({ baseUrl, getToken: client.accessToken, cancelOnDisconnect: quotes });
-  live.onBalance((next) => {
+  const departures = createDepartures();
+  const leaving = new AbortController();
+  const keep = (next: Balances): void => {
     balances = next;
-  });
-  const lookUp = (): void => {
-    client.balances().then(
-      (next) => {
-        balances = next;
-      },
-      () => undefined,
-    );
+    departures.seen(next.asOfBlock ?? 0);
   };
+  live.onBalance(keep);
+  const lookUp = (): Promise<void> => client.balances().then(keep, () => undefined);
   // Changes that were made while the bot was disconnected, or that a failover has lost.
   live.onConnect(lookUp);
   live.onEpoch(lookUp);
-  const convert = async (request: () => Promise<unknown>): Promise<void> => {
-    await (onChain ? onChain.carryOut(request) : request());
-    if (onChain) lookUp();
+  /** No message comes about funds of which the exchange has promised nothing. */
+  const follow = async (marketId: string): Promise<void> => {
+    for (let poll = 0; poll < POLLS_MAX && departures.has(marketId) && !leaving.signal.aborted; poll++) {
+      await lookUp();
+      await pause(POLL_MS, leaving.signal);
+    }
+  };
+  const convert = async (request: () => Promise<unknown>, departure: Departure): Promise<void> => {
+    if (!onChain) {
+      await request();
+      return;
+    }
+    const { marketId } = departure;
+    if (departures.has(marketId)) return;
+    departures.add(departure);
+    try {
+      const block = await onChain.carryOut(request);
+      departures.settle(departure, block ?? (balances.asOfBlock ?? 0) + LATE_BLOCKS);
+    } catch (error) {
+      departures.drop(departure);
+      throw error;
+    }
+    void follow(marketId);
   };
   let signingIn: Promise<unknown> | null = null;
   const tokens = (marketId: string, outcomeIndex: 0 | 1) =>
@@ -84,11 +105,14 @@ export async function openWallet({ baseUrl, quotes, say }: WalletOptions): Promi
     live,
     grant,
     balances: () => balances,
-    free: (marketId, outcomeIndex) => Number(tokens(marketId, outcomeIndex)?.available ?? 0),
+    free: (marketId, outcomeIndex) =>
+      Math.max(0, Number(tokens(marketId, outcomeIndex)?.available ?? 0) - departures.tokens(marketId)),
     held: (marketId) => [held(marketId, 0), held(marketId, 1)],
-    cash: () => Number(balances.collateral.available),
-    split: (marketId, size) => convert(() => client.split(marketId, size)),
-    merge: (marketId, size) => convert(() => client.merge(marketId, size)),
+    cash: () => Math.max(0, Number(balances.collateral.available) - departures.cash()),
+    split: (marketId, size) =>
+      convert(() => client.split(marketId, size), { marketId, tokens: 0, cash: Number(size) }),
+    merge: (marketId, size) =>
+      convert(() => client.merge(marketId, size), { marketId, tokens: Number(size), cash: 0 }),
     async ready() {
       if (client.session !== null) return;
       signingIn ??= client.signIn(signer).finally(() => {
@@ -107,6 +131,7 @@ export async function openWallet({ baseUrl, quotes, say }: WalletOptions): Promi
       });
     },
     async leave() {
+      leaving.abort();
       try {
         if (quotes) await client.cancelAll();
         await client.signOut();
