@@ -5,7 +5,7 @@
 -- {x}:m:<id>:sl the same for one market, under the same entry ids
 -- {x}:su        sorted set, scores 0: entry id (ms I6, index I4) + name of every record that is not CONFIRMED; with funds on a chain
 --               nor FAILED, because that is final there
--- {x}:sum       hash: `failed`, how often a record became FAILED
+-- {x}:sum       hash: `failed`, how often a record became FAILED; on a chain also `failed:<reason>` (lib/finality)
 -- src/store/records/settlement.ts packs the body; it is empty while nothing could be built. It begins with the number of
 -- makers I2, the taker's hash and the makers' hashes.
 

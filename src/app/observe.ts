@@ -1,4 +1,3 @@
-import { readGasMoney } from '../chain/transaction';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { QueueCounts } from '../jobs/queue-counts';
@@ -8,7 +7,7 @@ import { archiveAnswers } from '../store/archive/answers';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import type { ChainCursor } from '../store/chain/accounts';
 import type { Congestion } from '../store/chain/congestion';
-import { createIntents, LANE_STATES, type Lane } from '../store/chain/intents';
+import { createIntents, LANE_STATES } from '../store/chain/intents';
 import type { ChainRequests } from '../store/chain/requests';
 import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
@@ -19,7 +18,7 @@ import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
-import { unsettledSamples } from './chain-samples';
+import { failureSamples, laneSamples, unsettledSamples } from './chain-samples';
 import { PROGRAM } from './program';
 import type { Store } from './store';
 
@@ -67,6 +66,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   metrics.sample(() => settlementSamples(observed, books?.congestion ?? null));
   if (books) metrics.sample(() => chainSamples(observed, books));
   if (books) metrics.sample(() => unsettledSamples(books.ledger));
+  if (books) metrics.sample(() => failureSamples(observed));
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({
       name: 'exchange_jobs',
@@ -143,7 +143,7 @@ async function chainSamples(observed: Observed, books: NonNullable<Store['books'
       name: 'exchange_chain_replacements',
       value: open.reduce((sum, { hashes }) => sum + hashes.length - 1, 0),
     },
-    ...(await moneySamples(books, lanes)),
+    ...(await laneSamples(books, lanes)),
     ...Object.entries(waiting).map(
       ([what, value]): Sample => ({ name: 'exchange_chain_waiting', value, labels: { what } }),
     ),
@@ -152,18 +152,6 @@ async function chainSamples(observed: Observed, books: NonNullable<Store['books'
       { name: 'exchange_chain_node_contradictions', value: contradicted, labels: { node } },
     ]),
   ];
-}
-
-const COIN_WEI = 1e18;
-
-/** None while the chain is away, so that the others are there all the same. */
-async function moneySamples({ rpc }: NonNullable<Store['books']>, lanes: readonly Lane[]): Promise<Sample[]> {
-  const read = async ({ address: lane }: Lane): Promise<Sample[]> => {
-    const money = await readGasMoney(rpc, lane).catch(() => null);
-    if (money === null) return [];
-    return [{ name: 'exchange_chain_lane_money', value: Number(money) / COIN_WEI, labels: { lane } }];
-  };
-  return (await Promise.all(lanes.map(read))).flat();
 }
 
 const cursorSamples = ({ final, followedMs, head }: ChainCursor, nowMs: number): Sample[] => [

@@ -164,6 +164,38 @@ const CASES: readonly Case[] = [
     fires: { '25m': {}, '45m': { ExchangeChainReorgs: {} } },
   },
   {
+    name: 'one of two lanes has little money for gas, and then gets some',
+    series: {
+      ...WELL,
+      [`exchange_chain_lane_money{lane="0xa",${WORKER}}`]: '1x9 0.3x20 1x29',
+      [`exchange_chain_lane_money{lane="0xb",${WORKER}}`]: '1x60',
+    },
+    fires: { '9m': {}, '20m': { ExchangeLanePoor: { lane: '0xa' } }, '40m': {} },
+  },
+  {
+    name: 'a match waits for the chain for longer than its blocks need to be final',
+    series: {
+      ...WELL,
+      [`exchange_settlement_oldest_unconfirmed_seconds{${WORKER}}`]: '10x9 80x20 10x29',
+      [`exchange_chain_head_lag_blocks{${WORKER}}`]: '3x60',
+    },
+    fires: { '9m': {}, '20m': { ExchangeChainSettlementLate: {} }, '40m': {} },
+  },
+  {
+    name: 'matches wait for as many blocks as CHAIN_CONFIRMATIONS wants',
+    series: {
+      ...WELL,
+      [`exchange_settlement_oldest_unconfirmed_seconds{${WORKER}}`]: '80x60',
+      [`exchange_chain_head_lag_blocks{${WORKER}}`]: '60x60',
+    },
+    fires: { '20m': {} },
+  },
+  {
+    name: 'a settlement with paper funds waits for a minute',
+    series: { ...WELL, [`exchange_settlement_oldest_unconfirmed_seconds{${WORKER}}`]: '80x60' },
+    fires: { '20m': {} },
+  },
+  {
     name: 'Redis hides its durability',
     series: { ...WELL, [`exchange_durability{durability="unknown",${WEB}}`]: '1x60' },
     fires: { '10m': { ExchangeWeakDurability: {} } },
@@ -175,7 +207,7 @@ function expected({ alert, labels, annotations }: Rule, own: Readonly<Record<str
   if (!own) return [];
   const filled = Object.entries(annotations).map(([name, text]) => [
     name,
-    text.replace('{{ $labels.instance }}', own.instance ?? '').replace('{{ $labels.node }}', own.node ?? ''),
+    text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => own[label] ?? ''),
   ]);
   const all = { exp_labels: { ...labels, ...own }, exp_annotations: Object.fromEntries(filled) };
   // Both processes are down in the same way.

@@ -109,6 +109,9 @@ function finality.finish(shard, name, record, found, status, transaction, block,
   record[settlements.TRANSACTION] = (hash ~= '' and hash or string.rep('\0', 32))
     .. struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET)
   settlements.save(shard, name, record, status, now_ms)
+  if not is_confirmed then
+    redis.call('HINCRBY', shard .. 'sum', 'failed:' .. reason, '1')
+  end
   -- On a chain FAILED is final, too.
   redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. name)
   outbox.write_moves(shard, market, b.sequence, now_ms, wallets, moves)

@@ -1,6 +1,7 @@
 -- The standing of a wallet: how much of it may wait for the chain, and how long it may place no orders after failed matches.
 --
 -- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms), the time of the last strike I6 (ms)
+-- {x}:sum   hash: `strikes`, all strikes ever
 
 local ledger = require('lib.ledger')
 
@@ -36,6 +37,7 @@ function standing.strike(shard, address, now_ms)
   strikes = now_ms - last_ms > MEMORY_MS and 1 or math.min(strikes + 1, STRIKES_MOST)
   local wait_ms = strikes == 1 and MINUTE_MS or strikes == 2 and HOUR_MS or DAY_MS
   redis.call('HSET', shard .. 'str', address, struct.pack(standing.FORMAT, strikes, now_ms + wait_ms, now_ms))
+  redis.call('HINCRBY', shard .. 'sum', 'strikes', '1')
 end
 
 -- The value of matches of a wallet that may wait for the chain, from the limit of a new wallet; a contract stays at that one,

@@ -1,6 +1,8 @@
+import { FAULT_REASONS } from '../../../src/exchange/chain';
 import type { SettlementStatus } from '../../../src/exchange/status';
 import { createAudit } from '../../../src/store/audit/audit';
 import { watchCongestion } from '../../../src/store/chain/congestion';
+import { type FaultKind, readFailures } from '../../../src/store/chain/failures';
 import { createSendable } from '../../../src/store/chain/sendable';
 import { listPlace, settlementName } from '../../../src/store/records/settlement';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
@@ -83,6 +85,26 @@ test('matches that fail together by one deed of a wallet are one strike', async 
   await books.observe(chain.mine());
   for (let i = 0; i < 4; i++) await books.observe(chain.mine());
   expect(await codeOf(place(buy(bob, 0, '1', '0.20')))).toBe('no refusal');
+});
+
+test('failures are counted by their reason, and strikes once for each deed of a wallet', async () => {
+  const books = await open();
+  const { observing } = books;
+  const failed: FaultKind[] = ['ALLOWANCE', 'ALLOWANCE', 'CALLBACK', 'UNKNOWN', 'NONE'];
+  const keys = [];
+  for (const _ of failed) keys.push((await matched(books)).key);
+  for (const [i, reason] of failed.entries()) {
+    const key = keys[i] ?? fail('no match');
+    const fault = reason === 'NONE' ? null : { wallet: reason === 'UNKNOWN' ? '' : bob, reason };
+    expect(await observing.voidSettlement(key, fault, VOIDED_AT)).toBe('OK');
+    expect(await observing.voidSettlement(key, fault, VOIDED_AT)).toBe('OVER');
+  }
+  const { byReason, strikes } = await readFailures(books);
+  const some = Object.entries(byReason).filter(([, count]) => count > 0);
+  expect(Object.fromEntries(some)).toEqual({ ALLOWANCE: 2, CALLBACK: 1, UNKNOWN: 1, NONE: 1 });
+  expect(Object.keys(byReason)).toEqual(['NONE', ...FAULT_REASONS]);
+  expect(strikes).toBe(1);
+  expect(await books.settlements.counts()).toMatchObject({ failed: failed.length });
 });
 
 test('a transfer that the collateral refuses is no strike, and ends only the orders that need collateral', async () => {
