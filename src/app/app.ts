@@ -43,7 +43,7 @@ import { createAccess } from './access';
 import { chainFacts } from './chain';
 import { otherFundsOf } from './chain-books';
 import { wrongFunds } from './chain-examine';
-import { observerSamples } from './chain-samples';
+import { observerSamples, spentSamples } from './chain-samples';
 import { workOnChain } from './chain-work';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
@@ -260,7 +260,8 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'));
   observe('worker', { ...store, config, eventLoop, queues });
-  if (onChain) store.metrics.sample(() => observerSamples(onChain.observed()));
+  if (onChain)
+    store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
   const { metricsPort } = config;
   const asked = { expose: store.metrics.expose, problem: () => problemOf(store) };
   const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, asked);

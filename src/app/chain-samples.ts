@@ -1,6 +1,7 @@
 import { readGasMoney, readNonce } from '../chain/transaction';
 import { MICRO_PER_ONE } from '../exchange/units';
 import type { ObservationState } from '../jobs/chain/observation';
+import type { Spent } from '../jobs/chain/spending';
 import type { Sample } from '../metrics/metrics';
 import type { ChainAccounts } from '../store/chain/accounts';
 import { readFailures } from '../store/chain/failures';
@@ -14,6 +15,20 @@ export const observerSamples = ({ head, reorgedBlocks, reorgDepthMax }: Observat
     : [
         { name: 'exchange_chain_reorged_blocks', value: reorgedBlocks },
         { name: 'exchange_chain_reorg_depth_blocks', value: reorgDepthMax },
+      ];
+
+const COIN_WEI = 1e18;
+const GWEI_WEI = 1e9;
+
+/** Of a worker whose lanes have settled something since it started. */
+export const spentSamples = (spent: Spent | null): Sample[] =>
+  spent === null
+    ? []
+    : [
+        { name: 'exchange_chain_gas_transactions', value: spent.transactions },
+        { name: 'exchange_chain_gas_used', value: Number(spent.gas) },
+        { name: 'exchange_chain_gas_paid', value: Number(spent.wei) / COIN_WEI },
+        { name: 'exchange_chain_gas_price_gwei', value: Number(spent.priceWei) / GWEI_WEI },
       ];
 
 export const unsettledSamples = async (
@@ -31,8 +46,6 @@ export async function failureSamples(from: Parameters<typeof readFailures>[0]): 
     { name: 'exchange_chain_strikes', value: strikes },
   ];
 }
-
-const COIN_WEI = 1e18;
 
 /** Asks the chain about each lane; none of a lane while the chain is away, so that the other samples are there all the same. */
 export async function laneSamples(

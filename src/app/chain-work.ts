@@ -103,6 +103,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
   ];
   return {
     observed: observer.state,
+    spent: operator.spent,
     chores: [
       createServeOracle(tasks),
       createFollowResults(parts),

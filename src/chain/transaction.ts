@@ -90,6 +90,17 @@ export const readNonce = (
 export const readGasMoney = (rpc: Pick<Rpc, 'ask'>, address: string): Promise<bigint> =>
   rpc.ask('eth_getBalance', [address, 'latest'], (answer) => readBigInt(answer, 'balance'));
 
+/** Reads the cost of a transaction; null when no block has it. */
+export const readSpent = (
+  rpc: Pick<Rpc, 'ask'>,
+  hash: string,
+): Promise<{ readonly gas: bigint; readonly priceWei: bigint } | null> =>
+  rpc.ask('eth_getTransactionReceipt', [hash], (answer) => {
+    if (answer === null) return null;
+    const { gasUsed, effectiveGasPrice } = readObject(answer, 'receipt');
+    return { gas: readBigInt(gasUsed, 'gas'), priceWei: readBigInt(effectiveGasPrice, 'gas price') };
+  });
+
 /** The answer of a node to a transaction. */
 export type SendAnswer = 'TAKEN' | 'KNOWN' | 'NONCE_USED' | 'UNDERPRICED' | 'NO_GAS' | 'REFUSED';
 

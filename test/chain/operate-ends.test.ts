@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { laneSamples } from '../../src/app/chain-samples';
 import { checksumAddress } from '../../src/auth/address';
 import type { Artifact } from '../../src/chain/artifacts';
 import { matchOrdersData } from '../../src/chain/match-orders';
+import { createRpc } from '../../src/chain/rpc';
 import { settlementId } from '../../src/store/records/settlement';
 import { signedOrdersOf } from '../../src/store/records/signed-order';
 import { createShell } from '../cli/shell';
@@ -57,6 +59,38 @@ async function settleOutside(key: Key): Promise<void> {
   const data = matchOrdersData({ takerOrder, makerOrders, takerFillAmount, makerFillAmounts });
   await op.world.chain.send(op.world.operator.address, op.world.exchange, data);
 }
+
+test('the nonce gap of a lane has a transaction until a block has it, and its cost is counted once it is final', async () => {
+  const rpc = createRpc([op.world.anvil.url]);
+  stopping.push(async () => rpc.stop());
+  const sampled = async (name: string) => {
+    const lane = (await op.intents.lanes()).filter(({ address }) => address === laneOf(0));
+    return (await laneSamples({ rpc }, lane)).find((sample) => sample.name === name)?.value;
+  };
+  const operator = operate([0]);
+  const counted = (transactions: number) =>
+    soon(`${transactions} are counted`, () => operator.spent()?.transactions === transactions);
+  await op.match(one(0), one(1));
+  await counted(1);
+  const first = operator.spent();
+  expect(await sampled('exchange_chain_nonce_gap')).toBe(0);
+  expect(await sampled('exchange_chain_lane_money')).toBeLessThan(1_000);
+  op.mine(false);
+  const key = await op.match(one(1), one(2));
+  await soon('a transaction is in no block', async () => (await sampled('exchange_chain_nonce_gap')) === 1);
+  op.mine(true);
+  await counted(2);
+  const hash = (await op.settlements.find(key))?.transactionHash;
+  const receipt = await op.world.chain.ask<{ gasUsed: string; effectiveGasPrice: string }>(
+    'eth_getTransactionReceipt',
+    hash,
+  );
+  const [gas, priceWei] = [BigInt(receipt.gasUsed), BigInt(receipt.effectiveGasPrice)];
+  const [gasBefore, weiBefore] = [first?.gas ?? 0n, first?.wei ?? 0n];
+  const both = { transactions: 2, gas: gasBefore + gas, wei: weiBefore + gas * priceWei, priceWei };
+  expect(operator.spent()).toEqual(both);
+  expect(gasBefore).toBeGreaterThan(0n);
+});
 
 test('a match whose orders were filled without the exchange ends without a wallet at fault, and gives back what it took', async () => {
   const key = await op.match(one(0), one(1));

@@ -33,6 +33,8 @@ interface Open {
   readonly nonce: number;
   readonly matches: Intent['matches'];
   attempt: Attempt;
+  /** Of all attempts, oldest first. */
+  hashes: readonly string[];
   call: Call;
   /** The head when a node had it last; null when none has it yet. */
   sentAt: number | null;
@@ -81,7 +83,7 @@ export function createOpenTransactions(
     await parts.onStep?.('priced', lane);
     if (!(await intents.again(holder, one.nonce, attempt))) return false;
     await parts.onStep?.('raised', lane);
-    Object.assign(one, { attempt, call });
+    Object.assign(one, { attempt, call, hashes: [...one.hashes, attempt.hash] });
     await transmit(one);
     return true;
   }
@@ -89,13 +91,13 @@ export function createOpenTransactions(
   return {
     async recover() {
       head = -1;
-      open = (await intents.list(lane)).map(({ nonce, matches, bytes }) => {
+      open = (await intents.list(lane)).map(({ nonce, matches, hashes, bytes }) => {
         const { call, ...attempt } = readAttempt(bytes);
-        return { nonce, matches, attempt, call, ...NEW };
+        return { nonce, matches, hashes, attempt, call, ...NEW };
       });
     },
     async begin(nonce, attempt, call, matches) {
-      const one: Open = { nonce, matches, attempt, call, ...NEW };
+      const one: Open = { nonce, matches, hashes: [attempt.hash], attempt, call, ...NEW };
       open.push(one);
       await transmit(one);
     },
@@ -119,11 +121,13 @@ export function createOpenTransactions(
     },
     async close(final, used) {
       while (open[0] && open[0].nonce < used) {
-        const [{ nonce, matches }] = open;
+        const [{ nonce, matches, hashes }] = open;
         await parts.onStep?.('used', lane);
         const waiting = await intents.close(holder, nonce, final);
         if (!waiting) return;
         open.shift();
+        // Nothing waits for a count.
+        void parts.spending.add(hashes);
         await parts.onStep?.('closed', lane);
         if (waiting.length > 0 && waiting.length === matches.length)
           onError(new Error(`nonce ${nonce} of the lane ${lane} was used, and settled none of its matches`));

@@ -11,6 +11,7 @@ import type { Settlements } from '../../store/settlement/settlements';
 import { createCandidates } from './candidates';
 import { type ChainPlace, createLane, type LaneStatus, type RunningLane } from './lane';
 import type { LaneParts } from './parts';
+import { createSpending, type Spending } from './spending';
 import { createTriage } from './triage';
 
 export interface OperatorOptions {
@@ -36,6 +37,7 @@ export interface OperatorOptions {
 
 export interface Operator {
   status(): readonly LaneStatus[];
+  readonly spent: Spending['spent'];
   /** The settlements that this process may send now. */
   waiting(): number;
   stop(): Promise<void>;
@@ -59,12 +61,14 @@ export function startOperator(options: OperatorOptions): Operator {
     sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const told = (error: unknown): void => onError(error instanceof Error ? error : new Error(String(error)));
   const candidates = createCandidates(options);
+  const spending = createSpending(rpc);
   const parts: LaneParts = {
     ...options,
     candidates,
     unmined: () => lanes.reduce((sum, lane) => sum + lane.status().unmined, 0),
     preflight: createPreflight(rpc, options),
     triage: createTriage(onError),
+    spending,
   };
   const token = randomUUID();
   let lanes: readonly RunningLane[] = [];
@@ -143,6 +147,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const running = [repeat(open), repeat(look), repeat(gather)];
   return {
     status: () => lanes.map((lane) => lane.status()),
+    spent: spending.spent,
     waiting: candidates.count,
     async stop() {
       stopping.abort();

@@ -4,6 +4,7 @@ import type { Signer } from '../../chain/signer';
 import type { Intents } from '../../store/chain/intents';
 import type { SettlementKey } from '../../store/records/settlement';
 import type { Candidates } from './candidates';
+import type { Spending } from './spending';
 import type { Fault, Triager } from './triage';
 
 /** A moment between two steps of a lane; a process may end at each. */
@@ -19,6 +20,7 @@ export interface LaneParts {
   /** How many transactions of all lanes are in no block yet. */
   readonly unmined: () => number;
   readonly triage: Triager;
+  readonly spending: Pick<Spending, 'add'>;
   /** Books the failure of a settlement that no live transaction holds, as seen at a block. */
   readonly fail: (settlement: SettlementKey, fault: Fault, blockNumber: number) => Promise<unknown>;
   readonly exchange: string;
