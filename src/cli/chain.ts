@@ -49,7 +49,7 @@ export const chainStatus: Command = async ({ store, say }) => {
     cursor === null
       ? 'the books have no block yet: does a worker run?'
       : `final block ${cursor.final.number}, noted ${seconds(now - cursor.finalNotedMs)} ago; head ${cursor.head?.number ?? 'not read yet'}`,
-    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed`,
+    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed${failed === 0 ? '' : ' (see: exchange settlements export --status FAILED)'}`,
     `${running} of ${lanes.length} lanes run`,
     `${opening.length} markets wait to open, ${results.size} for their result, ${faucet.length} wallets for the faucet`,
   ]);

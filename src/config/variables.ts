@@ -91,19 +91,19 @@ export const VARIABLES = {
   EXCHANGE_ADDRESS: variable(
     '0x88bB4DF483b67E0c665E0b7cAEE8d6456A816EDD',
     parseContractAddress,
-    'verifyingContract of the orders; a fixed test address on testnet, required on mainnet',
+    'verifyingContract of the orders; a fixed test address on testnet, required on mainnet and with FUNDS=chain',
     onMainnet,
   ),
   COLLATERAL_ADDRESS: variable(
     '0x7D832153CCA8836D41e77E83c71f82eb05eD6Dbd',
     parseContractAddress,
-    'the collateral ERC-20; a fixed test address on testnet, required on mainnet',
+    'the collateral ERC-20; a fixed test address on testnet, required on mainnet and with FUNDS=chain',
     onMainnet,
   ),
   CONDITIONAL_TOKENS_ADDRESS: variable(
     '0xec6894612b2CEE4B6bBb7D0f6E1a5865e2e7Aa02',
     parseContractAddress,
-    'the conditional tokens; a fixed test address on testnet, required on mainnet',
+    'the conditional tokens; a fixed test address on testnet, required on mainnet and with FUNDS=chain',
     onMainnet,
   ),
   JWT_SECRET: optional(

@@ -11,7 +11,7 @@ interface Balance {
 }
 
 export interface Balances {
-  /** Only with funds on a chain, as the final block `asOfBlock` has them. */
+  /** Only with funds on a chain, as the final block `asOfBlock` has them; tokens may be of an earlier one. */
   readonly approvals?: {
     readonly collateral: { readonly allowance: Decimal; readonly enough: boolean };
     readonly conditionalTokens: { readonly approved: boolean };

@@ -33,7 +33,7 @@ export interface ChainAsset {
 }
 
 export interface ChainAccount {
-  /** The final block of these numbers. */
+  /** The final block of the collateral, the approvals and the nonce; tokens may be of an earlier one. */
   readonly asOfBlock: number;
   readonly nonce: number;
   readonly hasCode: boolean;

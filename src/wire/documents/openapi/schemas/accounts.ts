@@ -1,4 +1,4 @@
-import { array, constant, flag, integer, type Json, object, ref, text } from '../schema';
+import { array, constant, described, flag, integer, type Json, object, ref, text } from '../schema';
 
 const balance = {
   total: ref('Money'),
@@ -26,14 +26,19 @@ export const BALANCES_MEMBERS = {
   ),
   approvals: object({
     collateral: object({
-      allowance: ref('Money'),
-      enough: flag('True when the allowance covers everything that the wallet has.'),
+      allowance: described(
+        ref('Money'),
+        'At most 9007199254.740991, which also stands for an unlimited one.',
+      ),
+      enough: flag(
+        'True when the allowance is above 0 and covers all collateral of the wallet, which may be none.',
+      ),
     }),
     conditionalTokens: object({
       approved: flag('True when the exchange contract may take outcome tokens.'),
     }),
   }),
-  asOfBlock: integer('The final block of these balances.'),
+  asOfBlock: integer('The final block of the collateral and the approvals; tokens may be of an earlier one.'),
 };
 
 /** Sign-in, and a wallet's own data. */
