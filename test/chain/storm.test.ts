@@ -29,7 +29,7 @@ const WAITING_MAX = 400;
 const STEPS_MAX = 100 * MATCHES;
 const REST_MS = 100;
 const PACE_MS = 40;
-/** Orders on their way to Redis. */
+/** Orders on their way to Redis, and wallets that get funds. */
 const AT_ONCE = 4;
 const HALTED = String(MODES.indexOf('HALTED'));
 const LOOK_MS = 250;
@@ -45,7 +45,10 @@ const spoilers: Guilty[] = [];
 const victims: Trader[] = [];
 
 async function people<T>(count: number, of: (trader: Trader) => T, into: T[]): Promise<void> {
-  for (let n = 0; n < count; n++) into.push(of(await storm.trader(CASH, SETS)));
+  for (let left = count; left > 0; left -= AT_ONCE) {
+    const some = Array.from({ length: Math.min(left, AT_ONCE) }, () => storm.trader(CASH, SETS));
+    into.push(...(await Promise.all(some)).map(of));
+  }
 }
 
 beforeAll(async () => {
