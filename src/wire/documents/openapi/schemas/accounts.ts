@@ -25,15 +25,15 @@ export const BALANCES_MEMBERS = {
     ),
   ),
   approvals: object({
-    collateral: object({
-      allowance: described(
-        ref('Money'),
-        'At most 9007199254.740991, which also stands for an unlimited one.',
-      ),
-      enough: flag(
-        'True when the allowance is above 0 and covers all collateral of the wallet, which may be none.',
-      ),
-    }),
+    collateral: described(
+      object({
+        allowance: ref('Money'),
+        enough: flag(
+          'True when the allowance is above 0 and covers all collateral of the wallet, which may be none.',
+        ),
+      }),
+      'An `allowance` is at most 9007199254.740991, which also stands for an unlimited one.',
+    ),
     conditionalTokens: object({
       approved: flag('True when the exchange contract may take outcome tokens.'),
     }),
