@@ -219,7 +219,7 @@ test('a block that a reorganization takes back is made again of the same bytes',
     operator.status().some(({ open, unmined }) => open === 1 && unmined === 0),
   );
   const [intent] = await op.intents.list();
-  await op.world.chain.ask('anvil_rollback', 1);
+  await op.takeBack();
   await confirmed([key]);
   expect((await op.settlements.find(key))?.transactionHash).toBe(intent?.hashes[0]);
 });
