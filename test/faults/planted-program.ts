@@ -36,7 +36,8 @@ export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T
   const program = path.join(folder, 'dist');
   try {
     cpSync(path.join(ROOT, 'dist'), program, { recursive: true });
-    cpSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+    for (const beside of ['package.json', 'contracts/artifacts'])
+      cpSync(path.join(ROOT, beside), path.join(folder, beside), { recursive: true });
     if (bug.lua) {
       for (const [name, source] of patchedScripts(bug.lua)) {
         writeFileSync(path.join(program, 'lua', `${name}.lua`), source);
