@@ -201,15 +201,13 @@ test('a key without the role of an operator takes no matches, and settles once i
 test('a transaction that a process leaves is ended by one that runs without its key, which then gives the lane back', async () => {
   const silent = await startChainProxy(op.world.anvil.url);
   stopping.push(silent.stop);
-  operate([1]);
   silent.swallow();
   const gone = op.operate([0], { nodeUrls: [silent.url] });
-  await soon('a match is in a transaction of the silent node', async () => {
-    const list = await op.intents.list();
-    if (list.some(({ lane }) => lane === laneOf(0))) return true;
-    await op.match(one(0), one(1));
-    return false;
-  });
+  await op.match(one(0), one(1));
+  await soon('the match is in a transaction of the silent node', async () =>
+    (await op.intents.list()).some(({ lane }) => lane === laneOf(0)),
+  );
+  operate([1]);
   await gone.stop();
   await soon('no intent is open', async () => (await op.intents.list()).length === 0);
   await soon('the lane is free', async () => {
