@@ -53,7 +53,8 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     await chain.ask('anvil_setBalance', address, `0x${GAS_MONEY_WEI.toString(16)}`);
     await world.call(world.admin.address, 'addOperator', address);
   }
-  const server = await startTestRedis();
+  // As web wants it (checked.ts).
+  const server = await startTestRedis({ appendonly: 'always' });
   const redis = new Redis(server.url);
   const run = createScripts(redis, scriptSources('chain'));
   const keys = shardKeys();

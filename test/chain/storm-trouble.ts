@@ -70,9 +70,10 @@ function unlessRefused(error: unknown): void {
   if (!(error instanceof RpcError)) throw error;
 }
 
-/** Faults of one node of the three, until all are healed. */
-export function createFaults({ nodes, rollback }: StormWorld, random: Random) {
+/** Faults of nodes, of the chain and of lanes, until all are healed. */
+export function createFaults({ nodes, miner, impoverish }: StormWorld, random: Random) {
   const proxy = () => random.pick(nodes.proxies);
+  const depth = () => random.pick([1, 2] as const);
   return {
     away: () => proxy().drop(),
     late: () => proxy().delay(random.int(100, 1_000)),
@@ -85,7 +86,14 @@ export function createFaults({ nodes, rollback }: StormWorld, random: Random) {
       proxy().forge(({ method }, result) =>
         method === 'eth_call' ? String(result).replace(/0{40}/g, '7'.repeat(40)) : result,
       ),
-    rollback: () => rollback(random.pick([1, 2])),
+    dark: () => {
+      for (const one of nodes.proxies) one.drop();
+    },
+    strict: () => proxy().refuseSmallBumps(),
+    rollback: () => miner.rollback(depth()),
+    reorg: () => miner.reorganize(depth()),
+    halt: () => miner.halt(true),
+    poor: () => impoverish(random.pick([0, 1])),
   };
 }
 

@@ -27,25 +27,23 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
+import { startDurableRedis } from '../support/durable-redis';
 import { PLAIN_TERMS } from '../support/engine-order';
-import { type Started, startNode } from '../support/processes';
-import { startTestRedis } from '../support/redis';
-import { ENVIRONMENT } from '../support/settings';
-import { sleep, until } from '../support/waiting';
+import { until } from '../support/waiting';
+import { environmentOf, startCheckedWeb } from './checked';
 import { startNodes } from './nodes';
 import { SCALE } from './operator';
+import { createMiner } from './storm-miner';
+import { createWorkers } from './storm-workers';
 import { CHAIN_ID, ctfAbi, newTrader, startWorld, type Trader } from './world';
 
 const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
 
-/** As many as BSC allows, and its time of a block. */
+/** As many as BSC allows. */
 const BLOCK_GAS = '0x5f5e100';
-const BLOCK_MS = 450;
 const GAS_MONEY = `0x${(10n ** 21n).toString(16)}`;
 const LANES = 2;
 const NODES = 3;
-const RESTART_MS = 500;
-const SAID_MAX = 100_000;
 /** No limit of what may wait for the chain. */
 const UNLIMITED = micro(0);
 
@@ -82,7 +80,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
     await chain.ask('anvil_setBalance', address, GAS_MONEY);
     await world.call(world.admin.address, 'addOperator', address);
   }
-  const server = await startTestRedis({ appendonly: 'always' });
+  const server = await startDurableRedis({ appendonly: 'always' });
   const redis = new Redis(server.url);
   const run = createScripts(redis, scriptSources('chain'));
   const keys = shardKeys();
@@ -181,75 +179,33 @@ export async function startStormWorld(feeRates: readonly number[]) {
     }
   }
 
+  const nodeUrls = nodes.proxies.map(({ url }) => url);
   const env = {
-    ...{ ...ENVIRONMENT, FUNDS: 'chain', NETWORK: 'testnet', REDIS_URL: server.url, GAS_PRICE_MAX: '1000' },
-    ...{ EXCHANGE_ADDRESS: exchange, COLLATERAL_ADDRESS: collateral, CONDITIONAL_TOKENS_ADDRESS: ctf },
-    ...{ ORACLE_ADDRESS: world.deployer, OPERATOR_KEYS: lanes.map(({ key }) => key.privateKey).join(',') },
-    ...{ CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(','), LOG_LEVEL: 'warn' },
+    ...environmentOf(world, server.url, nodeUrls),
+    OPERATOR_KEYS: lanes.map(({ key }) => key.privateKey).join(','),
   };
-  let worker: Started | null = null;
-  let said = '';
-  /** As a process manager does, it starts a worker again that has ended by itself. */
-  function startWorker(): void {
-    const started = startNode(['dist/worker.js'], env);
-    worker = started;
-    void started.exited.then(async () => {
-      keep(started);
-      await sleep(RESTART_MS);
-      if (worker === started) startWorker();
-    });
-  }
-  function keep(one: Started): void {
-    said = `${said}${one.stdout()}${one.stderr()}`.slice(-SAID_MAX);
-  }
-  async function kill(): Promise<void> {
-    const killed = worker;
-    worker = null;
-    killed?.child.kill('SIGKILL');
-    await killed?.exited;
-  }
-
-  let blocks = 0;
-  let isStopping = false;
-  let depth = 0;
-  async function mine(): Promise<void> {
-    for (let due = performance.now(); !isStopping; due = Math.max(due + BLOCK_MS, performance.now())) {
-      for (const count = depth + 1; depth > 0; depth = 0) {
-        // The transactions of these blocks are gone, and so are those that wait: nodes restart, too.
-        await chain.ask('anvil_rollback', depth);
-        await chain.ask('anvil_dropAllTransactions');
-        for (let i = 1; i < count; i++) await chain.ask('evm_mine');
-      }
-      await chain.ask('evm_mine');
-      blocks++;
-      await sleep(due + BLOCK_MS - performance.now());
-    }
-  }
-  let mining: Promise<void> | null = null;
+  const web = await startCheckedWeb(world, server.url, nodeUrls);
+  const workers = createWorkers(env);
+  const miner = createMiner(chain, world.deployer);
+  const giveGas = (address: string, money: string): Promise<unknown> =>
+    chain.ask('anvil_setBalance', address, money);
 
   return {
-    ...{ world, nodes, engine, ledger, settlements, redis, run, keys, terms, lanes, orders, made, waiting },
-    ...{ intents: createIntents({ redis, run, keys }), see, trader, place, look, kill },
-    /** The output of all workers. */
-    said: (): string => `${said}${worker?.stdout() ?? ''}${worker?.stderr() ?? ''}`,
-    startWorker,
-    /** From now on a block contains what was sent before it. */
-    async startMining(): Promise<void> {
-      await chain.ask('evm_setAutomine', false);
-      mining = mine();
-    },
-    /** Takes back one block or two, so that no final one is touched. */
-    rollback(blocksBack: 1 | 2): void {
-      depth = blocksBack;
-    },
-    async pass(count: number): Promise<void> {
-      const end = blocks + count;
-      await until(`${count} blocks are made`, () => blocks >= end);
+    ...{ world, nodes, engine, ledger, settlements, redis, keys, terms, orders, made, waiting },
+    ...{ intents: createIntents({ redis, run, keys }), trader, place, look, checked: web.checked },
+    ...{ server, workers, miner },
+    /** A lane whose address has no money for gas, until all is healed. */
+    impoverish: (lane: number): Promise<unknown> => giveGas(lanes[lane]?.address ?? '', '0x0'),
+    /** Ends every fault of nodes, chain and lanes. */
+    async heal(): Promise<void> {
+      nodes.heal();
+      miner.halt(false);
+      for (const { address } of lanes) await giveGas(address, GAS_MONEY);
     },
     async stop() {
-      await kill();
-      isStopping = true;
-      await mining;
+      await workers.killAll();
+      await web.stop();
+      await miner.stop();
       rpc.stop();
       redis.disconnect();
       await server.stop();
