@@ -29,6 +29,8 @@ export interface Chain {
   ask<T>(method: string, ...params: readonly unknown[]): Promise<T>;
   /** Sends from any account, by its address, and returns the receipt. Throws RpcError when the transaction reverts. */
   send(from: string, to: string | null, data: string, gas?: bigint): Promise<Receipt>;
+  /** Waits until a block has the transaction. */
+  receiptOf(hash: string): Promise<Receipt>;
   deploy(from: string, artifact: Artifact, args?: readonly unknown[]): Promise<string>;
   /** `eth_call` of a contract. */
   read(to: string, abi: Interface, method: string, ...args: readonly unknown[]): Promise<unknown>;
@@ -81,6 +83,7 @@ export function createChain(url: string): Chain {
   return {
     ask,
     send,
+    receiptOf,
     async deploy(from, artifact, args = []) {
       const { contractAddress } = await send(from, null, creationOf(artifact, args));
       if (contractAddress === null) throw new Error('the receipt names no contract');

@@ -1,0 +1,85 @@
+import { concat, Interface, type SigningKey, TypedDataEncoder, toBeHex, ZeroAddress, ZeroHash } from 'ethers';
+import type { Chain } from './rpc';
+import {
+  addressOf,
+  CALL_GAS,
+  type Call,
+  type ContractWallet,
+  compiled,
+  nextSalt,
+  once,
+  payerOf,
+  sendAs,
+  signedBy,
+  wrapped,
+} from './wallet-parts';
+
+const kernelAbi = new Interface([
+  'function initialize(bytes21 rootValidator, address hook, bytes validatorData, bytes hookData, bytes[] initConfig)',
+  'function execute(bytes32 mode, bytes call)',
+  'function onInstall(bytes owner)',
+  'function validator() view returns (address)',
+  'function createAccount(bytes data, bytes32 salt) returns (address)',
+  'function getAddress(bytes data, bytes32 salt) view returns (address)',
+]);
+
+const kernelFactory = once(async (chain) => {
+  const factory = await chain.deploy(await payerOf(chain), compiled('KernelFactory'));
+  return { factory, validator: String(await chain.read(factory, kernelAbi, 'validator')) };
+});
+
+/** A wallet that signs as Kernel 3.1 does. */
+export interface Kernel extends ContractWallet {
+  /** The contract that knows its owner. */
+  readonly validator: string;
+  sign(digest: string, by?: SigningKey): Promise<string>;
+  /** Gives the wallet to another owner. */
+  changeOwner(next: SigningKey): Promise<void>;
+  deploy(): Promise<void>;
+}
+
+export async function deployKernel(chain: Chain, owner: SigningKey): Promise<Kernel> {
+  const kernel = await futureKernel(chain, owner);
+  await kernel.deploy();
+  return kernel;
+}
+
+/** A Kernel before its deployment, at the address that it will have. */
+export async function futureKernel(chain: Chain, owner: SigningKey): Promise<Kernel> {
+  const { factory, validator } = await kernelFactory(chain);
+  const chainId = BigInt(await chain.ask<string>('eth_chainId'));
+  const install = [concat(['0x01', validator]), ZeroAddress, addressOf(owner), '0x', []];
+  const data = kernelAbi.encodeFunctionData('initialize', install);
+  const args = [data, toBeHex(nextSalt(), 32)];
+  const create = kernelAbi.encodeFunctionData('createAccount', args);
+  const address = String(await chain.read(factory, kernelAbi, 'getAddress', ...args));
+  const domain = { name: 'Kernel', version: '0.3.1', chainId, verifyingContract: address };
+  let current = owner;
+  let isDeployed = false;
+
+  async function execute(calls: readonly Call[]): Promise<void> {
+    for (const { to, data: sent } of calls) {
+      const call = kernelAbi.encodeFunctionData('execute', [ZeroHash, concat([to, ZeroHash, sent])]);
+      await sendAs(chain, addressOf(current), { to: address, data: call });
+    }
+  }
+
+  return {
+    ...{ address, validator, execute },
+    async sign(digest, by = current) {
+      const types = { Kernel: [{ name: 'hash', type: 'bytes32' }] };
+      const hash = TypedDataEncoder.hash(domain, types, { hash: digest });
+      const signature = concat(['0x01', validator, signedBy(by, hash)]);
+      return isDeployed ? signature : wrapped(factory, create, signature);
+    },
+    async changeOwner(next) {
+      const installed = kernelAbi.encodeFunctionData('onInstall', [addressOf(next)]);
+      await execute([{ to: validator, data: installed }]);
+      current = next;
+    },
+    async deploy() {
+      await chain.send(await payerOf(chain), factory, create, CALL_GAS);
+      isDeployed = true;
+    },
+  };
+}
