@@ -133,7 +133,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
   // When a session or key ends, its sockets are closed on every replica at once.
-  const access = createAccess(config, store, (sid) => realtime.endSession(sid));
+  const access = createAccess(config, store, log, (sid) => realtime.endSession(sid));
   const realtime = createRealtime({ ...store, ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
@@ -176,7 +176,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
     congestion?.stop();
-    for (const part of [eventLoop, backlog, clock, standings]) part.stop();
+    for (const part of [eventLoop, backlog, clock, standings, access]) part.stop();
     closeStore(store);
   };
   try {

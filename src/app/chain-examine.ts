@@ -1,5 +1,12 @@
 import { domainSeparator, orderStructHash, typedDigest } from '../auth/order-hash';
-import { type ChainCheck, contradiction, type ExamineOptions, examineChain } from '../chain/examine';
+import {
+  type ChainCheck,
+  contradiction,
+  type ExamineOptions,
+  examineChain,
+  examineNodes,
+} from '../chain/examine';
+import { createRpc } from '../chain/rpc';
 import { createKeySigner } from '../chain/signer';
 import type { Config } from '../config/load';
 import type { ConfigProblem } from '../config/report';
@@ -30,10 +37,10 @@ const SAMPLE: SignedOrder = {
 
 const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
-/** The doctor's checks of the chain; none with paper funds. */
+/** The doctor's checks of the chain; with paper funds only those of nodes that are asked about contract wallets. */
 export async function examineFunds(config: Config, parts: ExamineParts): Promise<readonly ChainCheck[]> {
   const options = await optionsOf(config, parts);
-  if (options === null || config.chain === null) return [];
+  if (options === null || config.chain === null) return walletNodes(config);
   const { signer, stop } = signerOf(config.chain);
   try {
     const operators = new Set([...(await signer.addresses()), ...options.operators]);
@@ -46,10 +53,20 @@ export async function examineFunds(config: Config, parts: ExamineParts): Promise
   }
 }
 
+async function walletNodes({ walletRpcUrls, chainId }: Config): Promise<readonly ChainCheck[]> {
+  if (walletRpcUrls.length === 0) return [];
+  const rpc = createRpc(walletRpcUrls);
+  try {
+    return await examineNodes({ rpc, chainId });
+  } finally {
+    rpc.stop();
+  }
+}
+
 /** The variable that the chain contradicts, at boot; null also while the chain does not answer. */
 export async function wrongFunds(config: Config, parts: ExamineParts): Promise<ConfigProblem | null> {
   const options = await optionsOf(config, parts);
-  const found = options && (await contradiction(options));
+  const found = options ? await contradiction(options) : (await walletNodes(config))[0];
   if (found?.variable === undefined) return null;
   return { variable: found.variable, given: '(hidden)', problem: `does not fit the chain: ${found.detail}` };
 }

@@ -5,8 +5,11 @@ import { createKeySender } from '../chain/key-sender';
 import { createRpc, type Rpc } from '../chain/rpc';
 import { createKeySigner, createRemoteSigner } from '../chain/signer';
 import { createWalletReader } from '../chain/wallet-reader';
+import { createWalletSignatures } from '../chain/wallet-signature';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
+import type { Logger } from '../log';
+import type { Metrics } from '../metrics/metrics';
 
 export const contractsOf = (config: Config): Contracts => ({
   exchangeAddress: checksumAddress(config.exchangeAddress),
@@ -36,6 +39,19 @@ export function openChain(config: Config, chain: ChainConfig) {
     },
   };
 }
+
+/** Null without CHAIN_RPC_URL: only keys sign then. */
+export const openWalletSignatures = (
+  { walletRpcUrls, chainId }: Config,
+  log: Logger,
+  metrics: Pick<Metrics, 'walletSignature'>,
+) =>
+  walletRpcUrls.length === 0
+    ? null
+    : createWalletSignatures({
+        ...{ rpc: createRpc(walletRpcUrls), chainId, log },
+        onChecked: metrics.walletSignature,
+      });
 
 /** Signs settlements; `stop` ends the requests to a remote one. */
 export function signerOf({ operatorKeys, operatorSignerUrl: url }: ChainConfig) {

@@ -36,7 +36,7 @@ export interface OrderVerifier {
    * Returns the signature of an externally owned account (signatureType 0) as 65 canonical bytes, v 27 or 28.
    * `hash` is the result of `hash(order)`.
    * Throws INVALID_SIGNATURE with `recovered` (checksummed or null), `expectedHash` and `hint`, and
-   * UNSUPPORTED_SIGNATURE_TYPE for other signature types, which only a contract can verify.
+   * UNSUPPORTED_SIGNATURE_TYPE for other signature types, which only a contract can verify (src/auth/contract-signature.ts).
    */
   verify(order: SignedOrder, hash: string): Buffer;
 }
@@ -75,21 +75,26 @@ export async function createOrderVerifier(options: OrderVerifierOptions): Promis
     verify: (order, hash) => {
       if (order.signatureType !== SIGNATURE_TYPE_EOA) throw new Refusal('UNSUPPORTED_SIGNATURE_TYPE');
       const signature = parseSignature(order.signature);
-      if ('malformed' in signature) throw invalid(signature.malformed, null, hash, null);
+      if ('malformed' in signature) throw invalidSignature(signature.malformed, null, hash, null);
       const recovered = recover(order, hash, signature);
       if (order.signer.toLowerCase() !== order.maker.toLowerCase()) {
-        throw invalid('signer must equal maker', recovered, hash, 'SIGNER');
+        throw invalidSignature('signer must equal maker', recovered, hash, 'SIGNER');
       }
       if (recovered !== order.signer.toLowerCase()) {
         const hint = explain(order, orderStructHash(order), hash, signature);
-        throw invalid('the signature was not made by signer over this order', recovered, hash, hint);
+        throw invalidSignature('the signature was not made by signer over this order', recovered, hash, hint);
       }
       return signature.canonical;
     },
   };
 }
 
-function invalid(detail: string, recovered: string | null, expectedHash: string, hint: Hint | null): Refusal {
+export function invalidSignature(
+  detail: string,
+  recovered: string | null,
+  expectedHash: string,
+  hint: Hint | null,
+): Refusal {
   return new Refusal('INVALID_SIGNATURE', detail, {
     recovered: recovered === null ? null : checksumAddress(recovered),
     expectedHash,

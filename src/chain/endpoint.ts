@@ -36,12 +36,17 @@ export class RpcError extends Error {
   get isRevert(): boolean {
     return this.code === REVERT_CODE || this.message.startsWith('execution reverted');
   }
+  /** Nodes have no common code for it. */
+  get isOutOfGas(): boolean {
+    return OUT_OF_GAS.test(this.message);
+  }
 }
 
 /** No node answered. */
 export class RpcUnavailable extends Error {}
 
 const REVERT_CODE = 3;
+const OUT_OF_GAS = /out ?of ?gas/i;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /** The most requests of this process at one node; the others wait for their turn. */
 const IN_FLIGHT_MAX = 32;

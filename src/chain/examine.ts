@@ -16,11 +16,14 @@ export interface ChainCheck {
   readonly variable?: string;
 }
 
-export interface ExamineOptions {
+interface NodesOptions {
   readonly rpc: Rpc;
+  readonly chainId: number;
+}
+
+export interface ExamineOptions extends NodesOptions {
   readonly blocks: Blocks;
   readonly contracts: ReadContracts;
-  readonly chainId: number;
   /** Of the collateral, as the exchange counts. */
   readonly decimals: number;
   /** How this exchange hashes orders (src/auth/order-hash.ts): the domain, and an order with its hash. */
@@ -73,6 +76,10 @@ export const examineChain = (options: ExamineOptions): Promise<readonly ChainChe
   ]);
 };
 
+/** Only whether the nodes serve the chain, for paper funds, where nothing else of the chain counts. */
+export const examineNodes = (options: NodesOptions): Promise<readonly ChainCheck[]> =>
+  seen([{ name: 'chain nodes', look: () => nodes(options) }]);
+
 /** The first answer of the chain that contradicts a variable; null while there is none, also when the chain does not answer. */
 export async function contradiction(options: ExamineOptions): Promise<ChainCheck | null> {
   return (await seen(terms(options))).find(({ variable }) => variable !== undefined) ?? null;
@@ -113,7 +120,7 @@ async function view(
 const ofExchange = (options: ExamineOptions, name: string, args?: readonly unknown[]): Promise<unknown> =>
   view(options, options.contracts.exchange, EXCHANGE, name, args);
 
-async function nodes({ rpc, chainId }: ExamineOptions) {
+async function nodes({ rpc, chainId }: NodesOptions) {
   const answers = await rpc.askAll('eth_chainId', []);
   const problems = answers.flatMap(({ endpoint, result, error }) => {
     if (error) return [`${endpoint}: ${error.message}`];

@@ -27,7 +27,6 @@ export interface Preflight {
 const ERC20 = new Interface(['function transfer(address to, uint256 amount)']);
 const TIMEOUT_MS = 5_000;
 const EMPTY_GAS = 1_000_000n;
-const OUT_OF_GAS = /out of gas/i;
 
 /** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
 export function createPreflight(
@@ -47,7 +46,7 @@ export function createPreflight(
     } catch (error) {
       if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
       // A call that runs out of gas reverts without data.
-      if (error instanceof RpcError && OUT_OF_GAS.test(error.message)) return '0x';
+      if (error instanceof RpcError && error.isOutOfGas) return '0x';
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import type { SignedOrder } from '../exchange/order';
+import { SIGNATURE_TYPE_CONTRACT, type SignedOrder } from '../exchange/order';
 import type { Settlement } from '../exchange/settlement';
 import { EXCHANGE, type MatchName, matchId } from './exchange-contract';
 
@@ -37,6 +37,12 @@ export interface SettlementOrders {
  */
 const MATCH_GAS = 90_000n;
 const MAKER_GAS = { COMPLEMENTARY: 160_000n, MINT: 260_000n, MERGE: 260_000n } as const;
+/**
+ * A contract wallet is asked at every fill: `SIGNATURE_GAS` of contracts/Orders.sol and the call around it, and for each byte of
+ * its signature the call data and the copies in memory.
+ */
+const CONTRACT_SIGNATURE_GAS = 320_000n;
+const SIGNATURE_BYTE_GAS = 40n;
 /** The cost of a transaction by itself, and the gas that the contract must have left before a wallet's code may run. */
 const BASE_GAS = 600_000n;
 
@@ -47,9 +53,16 @@ export function encodeMatch({ name, settlement, taker, makers }: SettlementOrder
   const parts = [orderDigits(taker), listDigits(makers.map(orderDigits)), makerFills] as const;
   const places = placesOf(parts, MATCH_WORDS * WORD_BYTES);
   const head = [word(number), places[0], places[1], word(takerFillAmount), places[2]];
-  const gas = matchTypes.reduce((sum, type) => sum + MAKER_GAS[type], MATCH_GAS);
+  const settling = matchTypes.reduce((sum, type) => sum + MAKER_GAS[type], MATCH_GAS);
+  const gas = [taker, ...makers].reduce((sum, order) => sum + signatureGas(order), settling);
   return { id: number, digits: [...head, ...parts].join(''), gas };
 }
+
+/** Those of keys are in the gas of a match. */
+const signatureGas = ({ signatureType, signature }: SignedOrder): bigint =>
+  signatureType === SIGNATURE_TYPE_CONTRACT
+    ? CONTRACT_SIGNATURE_GAS + SIGNATURE_BYTE_GAS * BigInt(signature.length / 2 - 1)
+    : 0n;
 
 /*
  * The encoding of the contract's interface, by hand: ethers takes a millisecond for a match, and a lane sends hundreds in a

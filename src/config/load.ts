@@ -46,6 +46,8 @@ export interface Config {
   readonly funds: Values['FUNDS'];
   /** Null with paper funds. */
   readonly chain: ChainConfig | null;
+  /** Nodes that contract wallets are asked at, also with paper funds; empty: only keys sign. */
+  readonly walletRpcUrls: readonly string[];
   readonly paperGrantMicro: Micro;
   readonly grantOn: Values['GRANT_ON'];
   readonly rateLimit: boolean;
@@ -139,6 +141,7 @@ function assemble(values: Values): Config {
     adminToken: values.ADMIN_TOKEN,
     funds: values.FUNDS,
     chain: values.FUNDS === 'chain' ? chainConfig(values) : null,
+    walletRpcUrls: values.CHAIN_RPC_URL ?? [],
     paperGrantMicro: values.PAPER_GRANT,
     grantOn: values.GRANT_ON,
     rateLimit: values.RATE_LIMIT,

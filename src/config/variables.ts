@@ -177,7 +177,7 @@ export const VARIABLES = {
   COLLATERAL_DECIMALS: variable('18', wholeNumber(6, 36), 'decimals of the collateral on chain, 6 to 36'),
   CHAIN_RPC_URL: optional(
     parseRpcUrls,
-    'JSON-RPC endpoints of the chain, separated by commas, your own node first; required with FUNDS=chain, two or more on mainnet',
+    'JSON-RPC endpoints of the chain, separated by commas, your own node first; required with FUNDS=chain, two or more on mainnet; with paper funds they let contract wallets sign, and two are safer than one',
     secret,
   ),
   OPERATOR_KEYS: optional(

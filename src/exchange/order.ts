@@ -50,6 +50,8 @@ export interface Order {
 
 export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 export const SIGNATURE_TYPE_EOA = 0;
+/** ERC-1271: the maker is a contract. */
+export const SIGNATURE_TYPE_CONTRACT = 3;
 
 /** Token and collateral amounts on the chain for each unit of the exchange. */
 export interface ChainScale {
@@ -78,14 +80,21 @@ export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): Outcome
   return outcome;
 }
 
-/** Throws INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE or INVALID_FEE_RATE, checked in the order of docs/interface.md. */
-export function checkTerms(order: SignedOrder, market: MarketTerms): void {
+/**
+ * Throws INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE or INVALID_FEE_RATE, checked in the order of docs/interface.md.
+ * `takesContracts`: contract wallets can be asked.
+ */
+export function checkTerms(order: SignedOrder, market: MarketTerms, takesContracts: boolean): void {
   if (order.taker !== ZERO_ADDRESS) throw new Refusal('INVALID_TAKER');
-  // Contract wallets (EIP-1271, signature type 3) are not built yet.
-  if (order.signatureType !== SIGNATURE_TYPE_EOA) {
+  const { signatureType } = order;
+  if (
+    signatureType !== SIGNATURE_TYPE_EOA &&
+    !(signatureType === SIGNATURE_TYPE_CONTRACT && takesContracts)
+  ) {
+    const others = takesContracts ? ', or by a contract wallet, signatureType 3' : '';
     throw new Refusal(
       'UNSUPPORTED_SIGNATURE_TYPE',
-      `signatureType ${order.signatureType} is not supported; sign with the maker's own key, signatureType 0`,
+      `signatureType ${signatureType} is not supported; sign with the maker's own key, signatureType 0${others}`,
     );
   }
   if (order.feeRateBps !== BigInt(market.feeRateBps)) {

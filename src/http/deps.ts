@@ -7,6 +7,7 @@ import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
+import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
 import type { Audit } from '../store/audit/audit';
 import type { Health } from '../store/health/health';
@@ -68,6 +69,8 @@ export interface HttpDeps {
   readonly profiles: Profiles;
   readonly comments: Comments;
   readonly verifier: OrderVerifier;
+  /** Null where no node is configured: only keys sign then. */
+  readonly walletSignatures: WalletSignatures | null;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;

@@ -1,9 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { checksumAddress } from '../auth/address';
+import { confirmByContract, contractSignature } from '../auth/contract-signature';
 import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import type { MarketTerms, OutcomeIndex } from '../exchange/market';
-import { checkExpiry, checkTerms, orderOf, outcomeOfOrder, type SignedOrder } from '../exchange/order';
+import {
+  checkExpiry,
+  checkTerms,
+  orderOf,
+  outcomeOfOrder,
+  SIGNATURE_TYPE_CONTRACT,
+  type SignedOrder,
+} from '../exchange/order';
 import type { OrderType } from '../exchange/status';
 import { packSigned } from '../store/records/signed-order';
 import { tradeId } from '../store/records/views';
@@ -94,6 +102,10 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
   } catch (refusal) {
     return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
+  if (signed.signatureType === SIGNATURE_TYPE_CONTRACT) {
+    const before = await confirm(context, submission, { signed, orderType, orderHash: request.orderHash });
+    if (before) return before;
+  }
   if (!dryRun) await admit(context, submission, signed.maker);
   // The caller has already received a time-out, so an order that has not been sent to the engine is not sent any more.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
@@ -128,14 +140,17 @@ interface Candidate {
   readonly arrivedAt: number;
 }
 
-/** Builds the request to the engine; throws the first refusal of the checks from `taker` to `signature`. */
+/**
+ * Builds the request to the engine; throws the first refusal of the checks from `taker` to `signature`. A contract wallet must
+ * still `confirm` its signature.
+ */
 function check(
-  { reads, verifier, scale, behind }: Context,
+  { reads, verifier, walletSignatures, scale, behind }: Context,
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
-  checkTerms(signed, terms);
+  checkTerms(signed, terms, walletSignatures !== null);
   // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
   const refused = behind();
   if (refused) throw new Refusal(...refused);
@@ -146,7 +161,8 @@ function check(
   const [nowMs, waitedMs] = [reads.clock(), performance.now() - arrivedAt];
   checkExpiry(signed, nowMs);
   const orderHash = verifier.hash(signed);
-  const signature = verifier.verify(signed, orderHash);
+  const isContract = signed.signatureType === SIGNATURE_TYPE_CONTRACT;
+  const signature = isContract ? contractSignature(signed, orderHash) : verifier.verify(signed, orderHash);
   return {
     marketId: terms.id,
     orderHash,
@@ -176,24 +192,61 @@ interface Refused {
 
 /** The slow path after a failed check: returns a replay, or throws a refusal of the nonce or of the check itself. */
 async function explain(
-  { reads, verifier, limiter, replays, config }: SubmitContext,
-  { address, response, dryRun }: Submission,
+  context: SubmitContext,
+  submission: Submission,
   { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
   if (!(refusal instanceof Refusal)) throw refusal;
   // Also for an order that was accepted before, because its hash does not prove who sends it.
-  if (refusal.code === 'INVALID_SIGNATURE' && !dryRun)
-    limiter.charge('submissions', address, SIGNATURE_CHARGE);
-  await limiter.take('reads', address, response);
-  const stored = await replays(verifier.hash(signed));
+  charge(context, submission, refusal);
+  await context.limiter.take('reads', submission.address, submission.response);
+  const stored = await context.replays(context.verifier.hash(signed));
   if (stored) return replayed(stored, orderType);
-  if (stage !== 'terms') {
-    const current = await reads.nonce(signed.maker);
-    // The contract also takes a nonce that the wallet has not reached yet.
-    const isWrong = config.chain ? signed.nonce < BigInt(current) : signed.nonce !== BigInt(current);
-    if (isWrong) throw wrongNonce(current);
-  }
+  if (stage !== 'terms') await checkNonce(context, signed);
   throw refusal;
+}
+
+function charge({ limiter }: Context, { address, dryRun }: Submission, refusal: unknown): void {
+  if (refusal instanceof Refusal && refusal.code === 'INVALID_SIGNATURE' && !dryRun)
+    limiter.charge('submissions', address, SIGNATURE_CHARGE);
+}
+
+async function checkNonce({ reads, config }: Context, { maker, nonce }: SignedOrder): Promise<void> {
+  const current = await reads.nonce(maker);
+  // The contract also takes a nonce that the wallet has not reached yet.
+  const isWrong = config.chain ? nonce < BigInt(current) : nonce !== BigInt(current);
+  if (isWrong) throw wrongNonce(current);
+}
+
+interface Unconfirmed {
+  readonly signed: SignedOrder;
+  readonly orderType: OrderType;
+  readonly orderHash: string;
+}
+
+/**
+ * Asks a contract wallet whether it signed the order, after all that is cheaper. An order that was accepted before is answered
+ * without the chain; null for any other that its wallet signed.
+ */
+async function confirm(
+  context: SubmitContext,
+  submission: Submission,
+  { signed, orderType, orderHash }: Unconfirmed,
+): Promise<Submitted | null> {
+  const { walletSignatures, limiter, replays } = context;
+  const { address, response } = submission;
+  if (!walletSignatures) throw new Refusal('UNSUPPORTED_SIGNATURE_TYPE');
+  await limiter.take('reads', address, response);
+  const stored = await replays(orderHash);
+  if (stored) return replayed(stored, orderType);
+  await checkNonce(context, signed);
+  try {
+    await confirmByContract(walletSignatures, signed, orderHash, address);
+    return null;
+  } catch (refusal) {
+    charge(context, submission, refusal);
+    throw refusal;
+  }
 }
 
 async function answer(

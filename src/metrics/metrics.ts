@@ -14,6 +14,8 @@ export interface Metrics {
   refused(code: string): void;
   /** Counts a submitted order: its status when accepted or replayed, else the code of the refusal. */
   order(result: OrderResult, code: string): void;
+  /** Counts a question to a contract wallet, by its answer. */
+  walletSignature(result: string): void;
   /** Adds a reader of gauges, called at each scrape. A reader that fails or is late leaves its gauges out. */
   sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
   /** Returns the text of GET /metrics. Scrapes shortly after each other get the same text. */
@@ -114,6 +116,11 @@ export function createMetrics(): Metrics {
   const failures = tally('exchange_script_failures_total', 'Calls of scripts that brought no reply', 'verb');
   const refusals = tally('exchange_refusals_total', 'Requests that were refused', 'code');
   const orders = tally('exchange_orders_total', 'Orders that were submitted', 'result', 'code');
+  const signatures = tally(
+    'exchange_wallet_signatures_total',
+    'Signatures of contract wallets that were checked on the chain',
+    'result',
+  );
   const gauges = Object.entries(GAUGES).map(([name, [help, labelNames]]) => ({
     name,
     isPlain: labelNames.length === 0,
@@ -143,6 +150,7 @@ export function createMetrics(): Metrics {
       http.observe(seconds, route, STATUS_CLASSES[Math.trunc(status / 100)]),
     refused: (code) => refusals.add(code),
     order: (result, code) => orders.add(result, code),
+    walletSignature: (result) => signatures.add(result),
     sample: (read) => void readers.push(read),
     expose: async () => {
       if (!kept || kept.untilMs < performance.now())

@@ -228,6 +228,25 @@ describe('the start of a process', () => {
     );
   });
 
+  test('neither starts with paper funds where nodes for contract wallets serve another chain, and both while none answers', async () => {
+    const paper = { FUNDS: 'paper', OPERATOR_KEYS: '', ORACLE_KEY: '' };
+    const redis = await startTestRedis();
+    for (const start of [startWeb, startWorker]) {
+      const more = { ...paper, REDIS_URL: redis.url };
+      const other = begin(start, { ...more, NETWORK: 'mainnet' });
+      await expect(other).rejects.toThrow(
+        /CHAIN_RPC_URL does not fit the chain: .+ serves chain 97 and not 56/,
+      );
+      await begin(start, { ...more, CHAIN_RPC_URL: 'http://127.0.0.1:1' });
+      await begin(start, more);
+    }
+    const { checks } = await createShell(redis.url, { CHAIN_RPC_URL: nodes.anvil.url }).json('doctor');
+    expect((checks as ChainCheck[]).filter(({ name }) => name.startsWith('chain '))).toEqual([
+      { name: 'chain nodes', verdict: 'warn', detail: expect.stringContaining('one node') },
+    ]);
+    await redis.stop();
+  });
+
   test('neither starts on a Redis that may lose a match', async () => {
     const weak = await startDurableRedis({ appendonly: 'everysec' });
     const more = { REDIS_URL: weak.url, ALLOW_WEAK_DURABILITY: '1' };

@@ -112,6 +112,7 @@ export interface ExchangeConfig {
     readonly conditionalTokens: string;
   };
   readonly funds: 'paper' | 'chain';
+  readonly signatureTypes: readonly number[];
   /** Only with funds on a chain. */
   readonly chain?: ChainConfig;
   readonly mode: 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';

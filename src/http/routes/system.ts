@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { archiveAnswers } from '../../store/archive/answers';
 import { unreadable } from '../../store/health/layout';
@@ -89,7 +90,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   ];
 }
 
-function configOf({ config, ticket, chain }: Context, now: object) {
+function configOf({ config, ticket, chain, walletSignatures }: Context, now: object) {
   const isLimited = config.rateLimit;
   return {
     network: config.network,
@@ -98,6 +99,7 @@ function configOf({ config, ticket, chain }: Context, now: object) {
     eip712: ticket.eip712,
     contracts: ticket.contracts,
     funds: config.funds,
+    signatureTypes: walletSignatures ? [SIGNATURE_TYPE_EOA, SIGNATURE_TYPE_CONTRACT] : [SIGNATURE_TYPE_EOA],
     ...(chain && { chain }),
     ...now,
     limits: {

@@ -1,6 +1,6 @@
 import type { MarketTerms } from '../../exchange/market';
 import type { Side } from '../../exchange/match';
-import type { SignedOrder } from '../../exchange/order';
+import { SIGNATURE_TYPE_CONTRACT, type SignedOrder } from '../../exchange/order';
 import type { OrderRecord } from './order';
 import type { SettlementRecord } from './settlement';
 
@@ -8,14 +8,19 @@ import type { SettlementRecord } from './settlement';
  * The signed order, stored with its record for settlement: 65 bytes of signature, then side B, signature type B, then salt,
  * the two amounts, expiration, nonce and fee rate, each as length B + big-endian bytes, then the signer when it is not the
  * maker. Maker, taker (zero) and token follow from the record and its market.
+ * The length of a contract's signature (type 3) varies: its first 65 bytes, or what it has of them and zeros, stand where a key's
+ * stand, and its length I2 and the rest stand at the end.
  */
 const SIGNATURE_BYTES = 65;
 const UINT256_BYTES = 32;
 const ADDRESS_BYTES = 20;
+const LENGTH_BYTES = 2;
 const PACKED_MAX_BYTES = SIGNATURE_BYTES + 2 + 6 * (1 + UINT256_BYTES) + ADDRESS_BYTES;
 
 export function packSigned(order: SignedOrder, signature: Buffer): Buffer {
-  const packed = Buffer.allocUnsafe(PACKED_MAX_BYTES);
+  const isContract = order.signatureType === SIGNATURE_TYPE_CONTRACT;
+  const packed = Buffer.allocUnsafe(PACKED_MAX_BYTES + (isContract ? LENGTH_BYTES + signature.length : 0));
+  if (isContract) packed.fill(0, 0, SIGNATURE_BYTES);
   signature.copy(packed);
   packed[SIGNATURE_BYTES] = order.side;
   packed[SIGNATURE_BYTES + 1] = order.signatureType;
@@ -26,8 +31,20 @@ export function packSigned(order: SignedOrder, signature: Buffer): Buffer {
   at = putShortest(packed, at, order.expiration);
   at = putShortest(packed, at, order.nonce);
   at = putShortest(packed, at, order.feeRateBps);
-  if (order.signer !== order.maker) at += packed.write(order.signer.slice(2), at, 'hex');
+  if (isContract) at = putRest(packed, at, signature);
+  else if (order.signer !== order.maker) at += packed.write(order.signer.slice(2), at, 'hex');
   return packed.subarray(0, at);
+}
+
+function putRest(packed: Buffer, at: number, signature: Buffer): number {
+  const restAt = packed.writeUInt16BE(signature.length, at);
+  return restAt + signature.subarray(SIGNATURE_BYTES).copy(packed, restAt);
+}
+
+function wholeSignature(packed: Buffer, at: number): Buffer {
+  const bytes = packed.readUInt16BE(at);
+  const first = packed.subarray(0, Math.min(bytes, SIGNATURE_BYTES));
+  return Buffer.concat([first, packed.subarray(at + LENGTH_BYTES)]);
 }
 
 /** `maker` and `tokenId` come from the record and its market. Addresses are returned as given. */
@@ -47,10 +64,13 @@ function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrd
     next(),
     next(),
   ];
+  const signatureType = packed.readUInt8(SIGNATURE_BYTES + 1);
+  const isContract = signatureType === SIGNATURE_TYPE_CONTRACT;
+  const signature = isContract ? wholeSignature(packed, at) : packed.subarray(0, SIGNATURE_BYTES);
   return {
     salt,
     maker,
-    signer: at < packed.length ? `0x${packed.toString('hex', at)}` : maker,
+    signer: !isContract && at < packed.length ? `0x${packed.toString('hex', at)}` : maker,
     taker: `0x${'0'.repeat(40)}`,
     tokenId,
     makerAmount,
@@ -59,8 +79,8 @@ function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrd
     nonce,
     feeRateBps,
     side: packed.readUInt8(SIGNATURE_BYTES) as Side,
-    signatureType: packed.readUInt8(SIGNATURE_BYTES + 1),
-    signature: `0x${packed.toString('hex', 0, SIGNATURE_BYTES)}`,
+    signatureType,
+    signature: `0x${signature.toString('hex')}`,
   };
 }
 

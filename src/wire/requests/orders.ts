@@ -68,10 +68,16 @@ const orderSchema = Joi.object({
   nonce: uint256.description("The maker's current nonce: `0` until `POST /me/nonce` raised it."),
   feeRateBps: uint256.description("The market's `feeRateBps`, in hundredths of a percent."),
   side: Joi.valid(0, 1, '0', '1').required().description('`0` is BUY, `1` is SELL.'),
-  signatureType: uint8.required().description('`0`: an ordinary wallet. No other type is supported.'),
+  signatureType: uint8
+    .required()
+    .description(
+      '`0`: the key of an ordinary wallet. `3`: a contract wallet (ERC-1271), where `signatureTypes` of `GET /config` has it.',
+    ),
   signature: Joi.string()
     .required()
-    .description('The EIP-712 signature of the twelve other members: 65 bytes in hexadecimal, r, s, v.'),
+    .description(
+      'The EIP-712 signature of the twelve other members: 65 bytes in hexadecimal, r, s, v; for a contract wallet what its contract takes, at most 1,024 bytes.',
+    ),
 });
 
 /** The signed order alone, which has its own name in the documents. */

@@ -43,7 +43,10 @@ export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
     pattern: '^0x[0-9a-f]{64}$',
   }),
   Address: text('An address is written with its EIP-55 checksum.', { pattern: '^0x[0-9a-fA-F]{40}$' }),
-  Signature: text('A signature has 65 bytes: r, s and v.', { pattern: '^0x[0-9a-fA-F]{130}$' }),
+  Signature: text(
+    'A signature has 65 bytes: r, s and v. That of a contract wallet has what its contract takes, at most 1,024 bytes.',
+    { pattern: '^0x(?:[0-9a-fA-F]{2}){0,1024}$' },
+  ),
   MarketId: text('The id of a market has eight characters, which follow from its condition id.', {
     pattern: '^[0-9a-z]{8}$',
   }),

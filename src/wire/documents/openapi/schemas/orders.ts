@@ -103,9 +103,11 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     nonce: ref('Uint256'),
     feeRateBps: ref('Uint256'),
     side: { type: 'integer', enum: [0, 1], description: '0 means BUY, and 1 means SELL.' },
-    signatureType: integer('0 means the signature of an ordinary wallet, which is the only supported type.', {
-      maximum: 255,
-    }),
+    signatureType: {
+      type: 'integer',
+      enum: [0, 3],
+      description: '0 means the key of an ordinary wallet, and 3 a contract wallet (ERC-1271).',
+    },
     signature: ref('Signature'),
   }),
   Submission: object(submission),

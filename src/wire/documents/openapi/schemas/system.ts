@@ -88,6 +88,10 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         conditionalTokens: ref('Address'),
       }),
       funds: choice(['paper', 'chain']),
+      signatureTypes: described(
+        array({ type: 'integer', enum: [0, 3] }),
+        'The values that `signatureType` may have: 0 is a key, 3 a contract wallet (ERC-1271).',
+      ),
       chain: described(ref('ChainConfig'), 'Only with funds on a chain.'),
       mode: ref('Mode'),
       message: nullable(text("The operator's message about the mode.")),

@@ -1,0 +1,147 @@
+import { Refusal } from '../exchange/errors';
+import type { SignatureCheck, SignatureQuestion, WalletSignatures } from '../exchange/wallet-signature';
+import type { Logger } from '../log';
+import { SIGNATURE_PROBE } from './artifacts';
+import { createBreaker } from './breaker';
+import { RpcError } from './endpoint';
+import { creationData, wordsOf } from './exchange-contract';
+import { BadAnswer, quantity, readBytes, readNumber } from './hex';
+import { type Rpc, RpcDisagreement } from './rpc';
+import { createShares } from './shares';
+
+type SignatureResult = 'valid' | 'invalid' | 'undeployed' | 'unavailable';
+
+interface WalletSignaturesOptions {
+  /** Used for nothing else: the code of wallets decides how fast these answers come, and whether nodes agree. */
+  readonly rpc: Rpc;
+  /** A node of another chain knows other wallets. */
+  readonly chainId: number;
+  readonly log?: Pick<Logger, 'warn'>;
+  readonly onChecked?: (result: SignatureResult) => void;
+  /** The longest wait of a caller. */
+  readonly limitMs?: number;
+}
+
+export interface RunningWalletSignatures extends WalletSignatures {
+  /** Ends every question under way. */
+  stop(): void;
+}
+
+const GAS = 5_000_000;
+const LIMIT_MS = 2_000;
+const FAILURES_MAX = 5;
+const REST_MS = 5_000;
+const TURNS = { atOnce: 16, atOnceEach: 4, waiting: 64, waitingEach: 16 } as const;
+const WORD_DIGITS = 64;
+const AWAY = 'the chain does not say whether the wallet signed this; try again';
+const BUSY = 'too many signatures of contract wallets wait for the chain; try again';
+
+const unavailable = (detail: string, retryAfterMs = 1_000): Refusal =>
+  new Refusal('UNAVAILABLE', detail, { retryAfterMs: Math.ceil(retryAfterMs) });
+
+/**
+ * Two nodes must say the same: one that lies could sign for every wallet. Both are asked about their newest block, because a
+ * deployment or a new owner counts at once; nodes that disagree for a moment make the caller ask again.
+ */
+export function createWalletSignatures(options: WalletSignaturesOptions): RunningWalletSignatures {
+  const { rpc, chainId, log, onChecked, limitMs = LIMIT_MS } = options;
+  const shares = createShares(TURNS);
+  const breaker = createBreaker({
+    ...{ failuresMax: FAILURES_MAX, restMs: REST_MS },
+    onOpen: () => log?.warn({ restMs: REST_MS }, 'no signature of a contract wallet can be checked'),
+  });
+  // Two nodes are asked at once, others one after the other.
+  const timeoutMs = rpc.health().length > 2 ? limitMs / 2 : limitMs;
+  let isRightChain = false;
+
+  /** A program starts while no node answers, so the first question asks which chain it is. */
+  async function confirmChain(): Promise<void> {
+    if (isRightChain) return;
+    const found = await rpc.agree('eth_chainId', [], (answer) => readNumber(answer, 'chain id'), timeoutMs);
+    if (found !== chainId)
+      throw new Error(`the nodes of CHAIN_RPC_URL serve chain ${found} and not ${chainId}`);
+    isRightChain = true;
+  }
+
+  async function probe(question: SignatureQuestion): Promise<SignatureCheck> {
+    const data = creationData(SIGNATURE_PROBE, argumentsOf(question));
+    try {
+      await confirmChain();
+      return await rpc.agree('eth_call', [{ data, gas: quantity(GAS) }, 'latest'], readCheck, timeoutMs);
+    } catch (error) {
+      // Only a wrapping that cannot be read, or code that burns everything, ends the call as a whole.
+      if (error instanceof RpcError && (error.isRevert || error.isOutOfGas))
+        return { isValid: false, hasCode: true };
+      throw error;
+    }
+  }
+
+  /** One question to the nodes; it lasts until they answer, also when its caller has gone. */
+  async function ask(question: SignatureQuestion): Promise<SignatureCheck> {
+    const waitMs = breaker.waitMs();
+    if (waitMs > 0) throw unavailable(AWAY, waitMs);
+    try {
+      const check = await probe(question);
+      breaker.succeed();
+      return check;
+    } catch (error) {
+      // A wallet whose answer depends on the block divides nodes that do answer.
+      if (error instanceof RpcDisagreement) breaker.succeed();
+      else breaker.fail();
+      log?.warn(
+        { err: error instanceof Error ? error.message : String(error) },
+        'signature of a contract wallet',
+      );
+      throw unavailable(AWAY);
+    }
+  }
+
+  async function verify(question: SignatureQuestion): Promise<SignatureCheck> {
+    const signal = AbortSignal.timeout(limitMs);
+    const asker = question.asker ?? question.wallet.toLowerCase();
+    const end = await shares.begin(asker, signal).catch(() => {
+      throw unavailable(BUSY);
+    });
+    return before(signal, ask(question).finally(end));
+  }
+
+  return {
+    async verify(question) {
+      try {
+        const check = await verify(question);
+        onChecked?.(check.isValid ? 'valid' : check.hasCode ? 'invalid' : 'undeployed');
+        return check;
+      } catch (error) {
+        onChecked?.('unavailable');
+        throw error;
+      }
+    },
+    stop: rpc.stop,
+  };
+}
+
+/** Waits no longer than the signal allows. */
+function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(unavailable(AWAY));
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+const word = (value: bigint | number): string => value.toString(16).padStart(WORD_DIGITS, '0');
+
+/** The arguments of the constructor: wallet, digest, place and bytes of the signature, whether ERC-6492 counts. */
+function argumentsOf({ wallet, digest, signature, allowsUndeployed }: SignatureQuestion): string {
+  const digits = signature.slice(2);
+  const padding = '0'.repeat((WORD_DIGITS - (digits.length % WORD_DIGITS)) % WORD_DIGITS);
+  const head = [BigInt(wallet), BigInt(digest), 4 * 32, Number(allowsUndeployed), digits.length / 2];
+  return `0x${head.map(word).join('')}${digits}${padding}`;
+}
+
+/** Two words, each 0 or 1. */
+function readCheck(answer: unknown): SignatureCheck {
+  const words = wordsOf(readBytes(answer, 'signature check'), 'signature check');
+  if (words.count !== 2 || words.at(0) > 1n || words.at(1) > 1n) throw new BadAnswer('signature check');
+  return { isValid: words.at(0) === 1n, hasCode: words.at(1) === 1n };
+}

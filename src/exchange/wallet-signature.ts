@@ -1,0 +1,24 @@
+/** A signature that a contract wallet would have to know as its own. */
+export interface SignatureQuestion {
+  readonly wallet: string;
+  /** The signed digest, 32 bytes as 0x-prefixed hex. */
+  readonly digest: string;
+  /** 0x-prefixed hex; the caller bounds its length. */
+  readonly signature: string;
+  /** A wallet that is not deployed yet may say by ERC-6492 how it would be. */
+  readonly allowsUndeployed: boolean;
+  /** A name that has only a part of the turns, such as the client's address; without it the wallet. */
+  readonly asker?: string;
+}
+
+export interface SignatureCheck {
+  readonly isValid: boolean;
+  /** The wallet is a contract on the chain. */
+  readonly hasCode: boolean;
+}
+
+/** Asks contract wallets whether a signature is theirs (ERC-1271). */
+export interface WalletSignatures {
+  /** Throws UNAVAILABLE when the nodes do not answer in time, contradict each other, or too many questions wait. */
+  verify(question: SignatureQuestion): Promise<SignatureCheck>;
+}
