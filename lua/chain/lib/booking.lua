@@ -53,7 +53,8 @@ local function objection_of(q, b, a)
     local is_exact = redis.call('HGET', q.shard .. 'funds', 'hold') == ledger.BY_LIMIT
     least = (is_exact or q.nonce < current) and current or q.nonce
   end
-  local objection = request.objection(q.nonce, least, q.expiration, q.now_ms, b.status, mode, q.deadline_ms)
+  local ends = q.expiration > 0 and q.expiration + booking.MARGIN_S or 0
+  local objection = request.objection(q.nonce, least, ends, q.now_ms, b.status, mode, q.deadline_ms)
   if objection then
     return objection, request.detail_of(objection, least, b.status)
   elseif q.expiration > 0 and q.now_ms >= (q.expiration - booking.MARGIN_S) * 1000 then

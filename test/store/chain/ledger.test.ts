@@ -209,7 +209,7 @@ test('blocks that are old by their own time are no new ones, also when a node sh
   expect(await codeOf(place(buy(alice, 0, '10', '0.50')))).toBe('no refusal');
 });
 
-test('matching stops 30 seconds before an order expires, and an order needs 60 seconds', async () => {
+test('matching stops 30 seconds before an order expires, and an order with less than 60 seconds is refused for that', async () => {
   const books = await open();
   const { buy, sell, place, clock, now, chain } = books;
   const second = Math.floor(now() / 1000);
@@ -217,7 +217,12 @@ test('matching stops 30 seconds before an order expires, and an order needs 60 s
     code: 'INVALID_EXPIRATION',
     extra: { minimum: String(second + 61) },
   });
-  expect(await codeOf(place(buy(alice, 0, '1', '0.50', { expires: second + 29 })))).toBe('ORDER_EXPIRED');
+  for (const ahead of [10, 29, 31])
+    await expect(place(buy(alice, 0, '1', '0.50', { expires: second + ahead }))).rejects.toMatchObject({
+      code: 'INVALID_EXPIRATION',
+      extra: { minimum: String(second + 61) },
+    });
+  expect(await codeOf(place(buy(alice, 0, '1', '0.50', { expires: second })))).toBe('ORDER_EXPIRED');
   await place(buy(alice, 0, '1', '0.50', { expires: second + 61 }));
   await clock(now() + 31_000);
   await books.observe(chain.mine());
