@@ -67,3 +67,14 @@ test('a match in a market that the books lack halts the exchange, with its name,
   expect(notice).toBe(`2it settled matches that this Redis does not know: ${settlementId(lost)}`);
   await hasFinal((await newest()) + 1);
 });
+
+test('a nonce that a wallet raised holds before the contract follows it, also for an observer that takes over meanwhile', async () => {
+  const [wallet] = await traders(world, market);
+  await world.call(wallet.address, 'raiseNonce', 5);
+  await hasFinal(await newest());
+  await books.restart();
+  await hasFinal((await newest()) + 1);
+  expect(await world.read('nonces', wallet.address)).toBe(0n);
+  const terms = { side: 0, outcome: 0, pricePips: 4_000, sizeLots: 100 } as const;
+  await expect(books.place(wallet, terms)).rejects.toMatchObject({ code: 'INVALID_NONCE_VALUE' });
+});

@@ -271,3 +271,18 @@ test('an exposed wallet has the nonce that it raised before the contract follows
   expect(await world.read('nonces', buyer.address)).toBe(0n);
   expect(readingOf(buyer)?.minNonce).toBe(7n);
 });
+
+test('a wallet of which nothing is promised is read once it raises its nonce, and no observer has to remember it', async () => {
+  const { world, market, book, mine, another, finalize, readingOf } = stage();
+  const [buyer] = await traders(world, market);
+  await finalize();
+  expect(readingOf(buyer)).toBeUndefined();
+  await world.call(buyer.address, 'raiseNonce', 7);
+  await mine(BEHIND);
+  const other = another();
+  while (await other.stepFinal());
+  const readings = book.blocks.flatMap((block) =>
+    block.readings.filter(({ address }) => address === lower(buyer)),
+  );
+  expect(readings.map(({ minNonce }) => minNonce)).toEqual([7n]);
+});

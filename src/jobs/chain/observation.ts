@@ -79,8 +79,6 @@ export interface ObservationState {
   readonly reorgDepthMax: number;
 }
 
-const RAISED_MAX = 10_000;
-
 export function createObservation(parts: ObservationParts): Observation {
   const { blocks, events, wallets, ledger, tokensOf, withdraw, startBlock = null } = parts;
   let final: BlockRef | null = null;
@@ -95,25 +93,8 @@ export function createObservation(parts: ObservationParts): Observation {
   let limited: ReadonlySet<string> = new Set();
   const { gather } = createGathering(blocks, events);
 
-  /** Of wallets that raised their nonce lately: the contract knows the new nonce, and follows the old one for a while. */
-  const raised = new Map<string, bigint>();
-
-  function noteRaised(withdrawals: readonly Withdrawal[]): void {
-    for (const one of withdrawals) {
-      if (one.kind !== 'nonce') continue;
-      if (raised.size >= RAISED_MAX) raised.delete(raised.keys().next().value ?? '');
-      raised.set(one.wallet, one.minNonce);
-    }
-  }
-
-  /** Reads the wallets, with the nonces that will hold soon: an order below one of them might fail the match that it is in. */
-  async function read(at: BlockRef, queries: Queries): Promise<WalletReading[]> {
-    const readings = await wallets.read(at, asQueries(queries));
-    return readings.map((reading) => {
-      const soon = raised.get(reading.address) ?? 0n;
-      return soon > reading.minNonce ? { ...reading, minNonce: soon } : reading;
-    });
-  }
+  const read = (at: BlockRef, queries: Queries): Promise<readonly WalletReading[]> =>
+    wallets.read(at, asQueries(queries));
 
   async function exposedQueries(): Promise<Queries> {
     const queries: Queries = new Map();
@@ -161,10 +142,11 @@ export function createObservation(parts: ObservationParts): Observation {
     if (to.hash === final?.hash) return false;
     const withdrawals = happened.flatMap((one) => one.withdrawals);
     await withdraw(withdrawals);
-    noteRaised(withdrawals);
+    const raised = raisedBy(withdrawals);
     const queries = await exposedQueries();
     await addParticipants(queries, happened);
-    const readings = await read(to, queries);
+    for (const wallet of raised.keys()) addWallet(queries, wallet);
+    const readings = withNonces(await read(to, queries), raised);
     if (!(await ledger.observeBlock(final, to, readings, happened.flatMap(resultsOf)))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
@@ -215,6 +197,24 @@ export function createObservation(parts: ObservationParts): Observation {
     }),
   };
 }
+
+/** By wallet: the nonce that it raised. */
+const raisedBy = (withdrawals: readonly Withdrawal[]): ReadonlyMap<string, bigint> =>
+  new Map(withdrawals.flatMap((one) => (one.kind === 'nonce' ? [[one.wallet, one.minNonce] as const] : [])));
+
+/**
+ * The readings with the nonces that will hold soon: the contract knows a raised nonce at once, and follows the old one for two
+ * minutes. The books keep the higher one, so each is needed once, with the block that has its event: an order below it might fail
+ * the match that it is in.
+ */
+const withNonces = (
+  readings: readonly WalletReading[],
+  raised: ReadonlyMap<string, bigint>,
+): readonly WalletReading[] =>
+  readings.map((reading) => {
+    const soon = raised.get(reading.address) ?? 0n;
+    return soon > reading.minNonce ? { ...reading, minNonce: soon } : reading;
+  });
 
 const minedIn = ({ number: blockNumber }: Block, happened: ExchangeEvents | undefined): MinedSettlement[] =>
   (happened?.settled ?? []).map(({ marketId, sequence, part, transactionHash }) => ({
