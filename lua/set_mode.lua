@@ -10,23 +10,6 @@
 -- Emits    nothing: no market's book or document shows the mode
 -- Bound    the markets of the shard: one read each, and one write for each that changes
 
-local shard, mode = ARGV[1], tonumber(ARGV[2])
+local mode = require('lib.mode')
 
-local changed = 0
-local markets = redis.call('HKEYS', KEYS[2])
-for i = 1, #markets do
-  local key = shard .. 'm:' .. markets[i]
-  local state = redis.call('HGET', key, 's')
-  -- lib/book: the status is the first byte of a packed state, the mode the second.
-  if state and state:byte(2) ~= mode then
-    redis.call('HSET', key, 's', state:sub(1, 1) .. string.char(mode) .. state:sub(3))
-    changed = changed + 1
-  end
-end
-redis.call('SET', KEYS[1], ARGV[2])
-if ARGV[3] == '' then
-  redis.call('DEL', KEYS[3])
-else
-  redis.call('SET', KEYS[3], ARGV[2] .. ARGV[3])
-end
-return changed
+return mode.set(ARGV[1], KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3])

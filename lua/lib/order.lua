@@ -23,7 +23,7 @@ order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
 order.INVALIDATED = 5
-order.REASON_NONE, order.REASON_IOC, order.REASON_MARKET = 0, 3, 4
+order.REASON_NONE, order.REASON_USER, order.REASON_IOC, order.REASON_MARKET = 0, 1, 3, 4
 order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 5, 6, 7
 order.REASON_EXPIRED, order.REASON_NONCE, order.REASON_FUNDS, order.REASON_REPLACED = 8, 9, 10, 12
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4

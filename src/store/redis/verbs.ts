@@ -99,7 +99,7 @@ export const VERBS = {
   pay_holders: verb([...BOOK, 'tokens', 'paid', 'cash', 'outbox', 'ending'], 3).replies<
     [paid: number, left: Flag]
   >(),
-  set_mode: verb(['mode', 'markets', 'notice'], 3).replies<number>(),
+  set_mode: verb(['mode', 'markets', 'notice'], 3).replies<number | [left: number, ...raised: Buffer[]]>(),
 
   // Settlement.
   record_settlements: verb(SETTLE, 2, { args: true }).replies<number>(),

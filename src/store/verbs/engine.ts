@@ -79,12 +79,13 @@ export function createEngine({
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
   }
 
+  const invalidation = createInvalidate({ run, keys, grantMicro });
   return {
     ...createPlace({ run, keys, grantMicro, makersMax, past, chain }),
     ...createCancels({ run, keys, past }),
     ...createSweeps({ run, keys }),
-    ...createLifecycle({ run, keys }),
-    ...createInvalidate({ run, keys, grantMicro }),
+    ...createLifecycle({ run, keys, invalidateAll: invalidation.invalidateAll }),
+    ...invalidation,
     credit,
     convert,
   };

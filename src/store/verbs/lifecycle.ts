@@ -9,14 +9,19 @@ import {
 } from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
 import { decodeMarket, encodeMarket, VOID } from '../records/market';
+import { hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
+import type { Invalidation } from './invalidate';
 
 /** The most accounts that one step of pay_holders pays. */
 const PAY_MAX = 200;
 /** The most repetitions of an edit when other edits come in between. */
 const EDIT_TRIES = 20;
+/** The most calls that end withdrawn orders before the mode is NORMAL; each ends some hundred. */
+const MODE_STEPS_MAX = 1_000;
+const NONCE_PAIR = 2;
 
 export interface Lifecycle {
   /**
@@ -44,12 +49,23 @@ export interface Lifecycle {
    * MARKET_NOT_OPEN.
    */
   editMarket(marketId: MarketId, change: (market: Market) => Market, last: MarketStatus): Promise<void>;
-  /** set_mode: sets the mode in every market at once, with the operator's message. */
+  /**
+   * set_mode: sets the mode in every market at once, with the operator's message. On a chain, orders that wallets withdrew there
+   * end before it is NORMAL. Throws UNAVAILABLE when they are too many for one call; the mode is CANCEL_ONLY then.
+   */
   setMode(mode: Mode, message?: string | null): Promise<void>;
 }
 
 /** The verbs of a market's life, and the mode of all of them. */
-export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }): Lifecycle {
+export function createLifecycle({
+  run,
+  keys,
+  invalidateAll,
+}: {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly invalidateAll: Invalidation['invalidateAll'];
+}): Lifecycle {
   const agenda = [keys.closes, keys.ending] as const;
 
   async function createMarket(
@@ -161,7 +177,17 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
 
   async function setMode(mode: Mode, message: string | null = null): Promise<void> {
     const args = [keys.prefix, MODES.indexOf(mode), message ?? ''] as const;
-    await run('set_mode', [keys.mode, keys.markets, keys.notice], args);
+    for (let step = 0; step < MODE_STEPS_MAX; step++) {
+      const reply = await run('set_mode', [keys.mode, keys.markets, keys.notice], args);
+      if (typeof reply === 'number') return;
+      const [, ...raised] = reply;
+      for (let i = 0; i + 1 < raised.length; i += NONCE_PAIR)
+        await invalidateAll(hashHex(raised[i] as Buffer), Number(raised[i + 1]));
+    }
+    throw new Refusal(
+      'UNAVAILABLE',
+      'orders that wallets withdrew on the chain are still ending, and the mode is CANCEL_ONLY; repeat the request',
+    );
   }
 
   return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
