@@ -13,9 +13,9 @@
 --          6... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
 -- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; UNREAD or UNKNOWN, and the
 --          cursor does not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first, and
---          `unknown` the names of settlements that are not here or ended otherwise, to be heeded first. `settled` is the number
---          of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later call with
---          its reading or cancel_unpaid does it)
+--          `unknown` the names of settlements that are not here, ended otherwise or cannot be read, to be heeded first.
+--          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
+--          cancel (a later call with its reading or cancel_unpaid does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
@@ -27,7 +27,7 @@ local readings = require('lib.readings')
 local settlements = require('lib.settlements')
 local unfunded = require('lib.unfunded')
 
-local EVENT = '>c15BBI6c32c20'
+local EVENT, NAME_BYTES = '>c15BBI6c32c20', 15
 -- After its readings and settlements a part also cancels the orders that the wallets of its readings can no longer pay; and the
 -- last part moves the cursor.
 local COVERS, LAST = 1, 2
@@ -37,26 +37,37 @@ local now_ms = outbox.now_ms()
 local number, time_ms, hash = struct.unpack(cursor.BLOCK, ARGV[3])
 local settled, left, unread, unknown = 0, unfunded.left(), '', ''
 
--- Ends one settlement.
-local function settle(packed, hold)
-  local name, status, reason, block, transaction, wallet = struct.unpack(EVENT, packed)
+-- Reads what an event means, and writes nothing. Returns `end_of`, a plan (lib/finality) and the guilty wallet; `unread` and the
+-- wallets; `unknown`; or `over`.
+local function plan_of(event, hold)
+  local name, status, reason, block, transaction, wallet = struct.unpack(EVENT, event)
   local state, record, found = finality.find(shard, name, hold)
   if state == finality.OVER and record[settlements.STATUS] == status then
-    return
+    return 'over'
   elseif state ~= finality.PENDING then
-    unknown = unknown .. name
-    return
+    return 'unknown'
   end
   local missing = status == settlements.CONFIRMED and finality.unread(shard, name, found, block) or ''
   if missing ~= '' then
-    unread = unread .. missing
-    return
+    return 'unread', missing
   end
   wallet = wallet ~= finality.NO_WALLET and wallet or ''
-  finality.finish(shard, name, record, found, status, transaction, block, reason, wallet, now_ms)
-  settled = settled + 1
-  if status == settlements.FAILED then
-    finality.punish(shard, record, found, reason, wallet, left, now_ms)
+  return 'end_of', finality.plan(shard, name, record, found, status, transaction, block, reason, wallet), wallet
+end
+
+-- Ends one settlement. One whose records are not as they were written is reported like an unknown one, and holds no other up.
+local function settle(event, hold)
+  local is_sound, what, plan, wallet = pcall(plan_of, event, hold)
+  if not is_sound or what == 'unknown' then
+    unknown = unknown .. event:sub(1, NAME_BYTES)
+  elseif what == 'unread' then
+    unread = unread .. plan
+  elseif what == 'end_of' then
+    finality.write(shard, plan, now_ms)
+    settled = settled + 1
+    if plan.status == settlements.FAILED then
+      finality.punish(shard, plan.record, plan.found, plan.reason, wallet, left, now_ms)
+    end
   end
 end
 

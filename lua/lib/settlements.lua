@@ -80,6 +80,14 @@ local function enlist(shard, name, record)
   record[settlements.LIST_MS], record[settlements.LIST_INDEX] = tonumber(ms), tonumber(index)
 end
 
+-- Returns the hashes of the orders that a body names, the taker's first, back to back.
+function settlements.hashes_in(body)
+  if body == '' then
+    return ''
+  end
+  return body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES * (struct.unpack('>I2', body) + 1))
+end
+
 -- Stores a changed record under its new status and adds an outbox entry with the match's sequence and time.
 function settlements.save(shard, name, record, status, now_ms)
   local fresh, before = record[settlements.LIST_MS] == 0, record[settlements.STATUS]
@@ -101,12 +109,9 @@ function settlements.save(shard, name, record, status, now_ms)
   if status == settlements.FAILED and (fresh or before ~= status) then
     redis.call('HINCRBY', shard .. 'sum', 'failed', '1')
   end
-  local hashes = ''
-  if body ~= '' then
-    hashes = body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES * (struct.unpack('>I2', body) + 1))
-  end
   local sequence = struct.unpack('>I6', name, 9)
-  outbox.write(shard, outbox.SETTLE, name:sub(1, 8), sequence, now_ms, record[settlements.TRADE_MS], '', 0, hashes, '')
+  outbox.write(shard, outbox.SETTLE, name:sub(1, 8), sequence, now_ms, record[settlements.TRADE_MS], '', 0,
+    settlements.hashes_in(body), '')
 end
 
 return settlements

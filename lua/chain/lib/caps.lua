@@ -61,12 +61,19 @@ function caps.forget(shard, final)
   end
 end
 
+-- Returns the amount and the block of a cap; nil without one.
+function caps.get(shard, field)
+  local packed = redis.call('HGET', shard .. 'cap', field)
+  if packed then
+    return struct.unpack(caps.FORMAT, packed)
+  end
+end
+
 -- Lowers the cap of an asset by what a settlement took that is final now: the cap contained it, because it was out.
 function caps.lower(shard, address, market, asset, taken)
   local field = caps.field(address, market, asset)
-  local packed = redis.call('HGET', shard .. 'cap', field)
-  if packed then
-    local amount, block = struct.unpack(caps.FORMAT, packed)
+  local amount, block = caps.get(shard, field)
+  if amount then
     redis.call('HSET', shard .. 'cap', field, struct.pack(caps.FORMAT, math.max(amount - taken, 0), block))
   end
 end

@@ -89,32 +89,44 @@ local function moves_of(found, is_confirmed)
   return table.concat(wallets), table.concat(moves)
 end
 
--- Ends a settlement that is PENDING, with the hash of its transaction ('' without one), the number of the block, and for a
--- failure its reason and the guilty wallet ('' for none).
-function finality.finish(shard, name, record, found, status, transaction, block, reason, wallet, now_ms)
+-- Plans the end of a settlement that is PENDING, with the hash of its transaction ('' without one), the number of the block, and
+-- for a failure its reason and the guilty wallet ('' for none). All that may fail, because a record is not as it was written, fails
+-- here, before anything is written. Returns what `write` takes.
+function finality.plan(shard, name, record, found, status, transaction, block, reason, wallet)
   local market, is_confirmed = name:sub(1, 8), status == settlements.CONFIRMED
   local a, slots, count = accounts_of(shard, market, found)
   for i = 1, #found do
-    ledger.finish(a, slots[found[i].wallet], found[i], is_confirmed)
+    local leg = found[i]
+    ledger.finish(a, slots[leg.wallet], leg, is_confirmed, 1)
+    caps.get(shard, caps.field(leg.wallet, market, leg.asset))
   end
   local wallets, moves = moves_of(found, is_confirmed)
   local b = book.open(shard, market, 's')
-  -- From here on nothing may fail.
-  ledger.write(a, shard, market, count)
-  legs.count(shard, found, is_confirmed)
-  for i = 1, is_confirmed and #found or 0 do
-    caps.lower(shard, found[i].wallet, market, found[i].asset, found[i].taken)
-  end
+  settlements.hashes_in(record[settlements.BODY])
   local hash = transaction ~= '' and transaction or record[settlements.TRANSACTION]:sub(1, 32)
-  record[settlements.TRANSACTION] = (hash ~= '' and hash or string.rep('\0', 32))
-    .. struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET)
-  settlements.save(shard, name, record, status, now_ms)
+  return { name = name, market = market, record = record, found = found, status = status, reason = reason, a = a, count = count,
+    lots = legs.counted(shard, found, is_confirmed, 1), wallets = wallets, moves = moves, sequence = b.sequence,
+    transaction = (hash ~= '' and hash or string.rep('\0', 32))
+      .. struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET) }
+end
+
+-- Writes what `plan` returned.
+function finality.write(shard, e, now_ms)
+  local record, is_confirmed = e.record, e.status == settlements.CONFIRMED
+  ledger.write(e.a, shard, e.market, e.count)
+  legs.write_counted(shard, e.lots)
+  for i = 1, is_confirmed and #e.found or 0 do
+    local leg = e.found[i]
+    caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
+  end
+  record[settlements.TRANSACTION] = e.transaction
+  settlements.save(shard, e.name, record, e.status, now_ms)
   if not is_confirmed then
-    redis.call('HINCRBY', shard .. 'sum', 'failed:' .. reason, '1')
+    redis.call('HINCRBY', shard .. 'sum', 'failed:' .. e.reason, '1')
   end
   -- On a chain FAILED is final, too.
-  redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. name)
-  outbox.write_moves(shard, market, b.sequence, now_ms, wallets, moves)
+  redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. e.name)
+  outbox.write_moves(shard, e.market, e.sequence, now_ms, e.wallets, e.moves)
 end
 
 -- The orders that would fail the same way as those of the wallet's legs in a match: what lib/unfunded calls `wanted`.

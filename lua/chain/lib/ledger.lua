@@ -141,7 +141,7 @@ end
 local function count_value(a, slot, unsettled, settled)
   local fields = unpack_cash(a.cash_of[slot])
   fields[ledger.UNSETTLED] = fields[ledger.UNSETTLED] + unsettled
-  fields[ledger.SETTLED] = math.min(fields[ledger.SETTLED] + settled, integer.MOST)
+  fields[ledger.SETTLED] = math.max(0, math.min(fields[ledger.SETTLED] + settled, integer.MOST))
   set_cash(a, slot, fields)
 end
 
@@ -217,11 +217,11 @@ function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, f
 end
 
 -- Ends the part of a match that one wallet has in it (lib/legs). The amount taken has left the wallet or has come back; the
--- amount brought is in the chain's numbers or will not come.
-function ledger.finish(a, slot, leg, is_confirmed)
-  add(a, slot, leg.asset, 0, -leg.taken, 0)
-  add(a, slot, leg.got, 0, 0, -leg.brought)
-  count_value(a, slot, -leg.value, is_confirmed and leg.value or 0)
+-- amount brought is in the chain's numbers or will not come. With `sign` -1 the match is open again.
+function ledger.finish(a, slot, leg, is_confirmed, sign)
+  add(a, slot, leg.asset, 0, -sign * leg.taken, 0)
+  add(a, slot, leg.got, 0, 0, -sign * leg.brought)
+  count_value(a, slot, -sign * leg.value, is_confirmed and sign * leg.value or 0)
 end
 
 -- Stores a reading of a wallet's collateral, in memory, unless the stored one is of a later block. Returns the nonce when the

@@ -1,6 +1,7 @@
 -- The legs of a settlement: each wallet that takes part, the amount that the match took of its asset, and the amount it brings.
 -- They follow from the stored match and the orders, so placing, release and failure use one set of numbers, and so does the audit.
 
+local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
 local trades = require('lib.trades')
@@ -58,27 +59,34 @@ function legs.of(shard, name, trade_ms, hold)
   return found
 end
 
--- Adds the lots of each order to those that the chain has settled, or to those whose match failed.
+-- Adds the lots of each order to those that the chain has settled, or to those whose match failed; with `sign` -1 it takes them
+-- back. Returns what is to be written.
 --
 -- {x}:os   hash: order hash -> settled lots I6, lots of failed matches I6; absent while no match of the order is final
-function legs.count(shard, found, is_confirmed)
+function legs.counted(shard, found, is_confirmed, sign)
   local hashes, written = {}, {}
   for i = 1, #found do
     hashes[i] = found[i].hash
   end
   local before = redis.call('HMGET', shard .. 'os', unpack(hashes))
   for i = 1, #found do
-    local settled, failed = 0, 0
+    local settled, failed, lots = 0, 0, sign * found[i].lots
     if before[i] then
       settled, failed = struct.unpack('>I6I6', before[i])
     end
     if is_confirmed then
-      settled = settled + found[i].lots
+      settled = settled + lots
     else
-      failed = failed + found[i].lots
+      failed = failed + lots
     end
+    integer.check(settled, 0)
+    integer.check(failed, 0)
     written[2 * i - 1], written[2 * i] = hashes[i], struct.pack('>I6I6', settled, failed)
   end
+  return written
+end
+
+function legs.write_counted(shard, written)
   redis.call('HSET', shard .. 'os', unpack(written))
 end
 

@@ -4,9 +4,11 @@ import { createAudit } from '../../../src/store/audit/audit';
 import { watchCongestion } from '../../../src/store/chain/congestion';
 import { type FaultKind, readFailures } from '../../../src/store/chain/failures';
 import { createSendable } from '../../../src/store/chain/sendable';
-import { listPlace, settlementName } from '../../../src/store/records/settlement';
+import { CHAIN_CASH } from '../../../src/store/records/layout';
+import { addressBytes, hashBytes } from '../../../src/store/records/order';
+import { listPlace, type SettlementKey, settlementName } from '../../../src/store/records/settlement';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
-import { alice, bob, codeOf, told, withBooks } from './with-books';
+import { alice, bob, carla, codeOf, told, withBooks } from './with-books';
 
 /** How settlements end when funds are on a chain, and what a failure means for the wallet at fault. */
 const open = withBooks();
@@ -181,4 +183,44 @@ test('a settlement of a market that is gone is unknown, and nothing of it change
     'UNKNOWN',
   );
   expect(await told(books, alice)).toEqual(['100 0 0 6', '90 0 10 0', '100 0 0 0']);
+});
+
+test.each<[what: string, (books: ChainBooks, key: SettlementKey, hash: string) => Promise<unknown>]>([
+  [
+    'whose record is cut off',
+    ({ redis, keys }, key) => redis.hset(keys.settlements, settlementName(key), Buffer.from([0, 0, 1])),
+  ],
+  [
+    'whose order is cut off',
+    ({ redis, keys }, _, hash) => redis.hset(keys.orders, hashBytes(hash), Buffer.from([0, 0, 1])),
+  ],
+  [
+    'whose lots cannot be read',
+    ({ redis, keys }, _, hash) => redis.hset(keys.settledLots, hashBytes(hash), 'x'),
+  ],
+  [
+    'whose wallet has less out than the match took',
+    async ({ redis, keys }) => {
+      const packed = await redis.hgetBuffer(keys.cash, addressBytes(carla));
+      const cash = CHAIN_CASH.read(packed ?? Buffer.alloc(0));
+      await redis.hset(keys.cash, addressBytes(carla), CHAIN_CASH.pack({ ...cash, outMicro: 1 }));
+    },
+  ],
+])('a settlement %s is reported, and holds up neither the block nor the others in it', async (_, damage) => {
+  const books = await open();
+  const { place, buy, sell, chain, waiting, observing, accounts, blockRef } = books;
+  const from = books.final();
+  const { key: sound } = await matched(books);
+  await place(sell(alice, 1, '10', '0.60'));
+  const { record } = await place(buy(carla, 1, '10', '0.60'));
+  const { key } = [...waiting.values()].at(-1) ?? fail('no match');
+  for (const { match } of waiting.values()) chain.settle(match);
+  await damage(books, key, record.orderHash);
+  const to = chain.mine();
+  expect(await books.observe(to)).toMatchObject({ moved: false, settled: 1, unread: [], unknown: [key] });
+  expect((await accounts.cursor())?.final).toEqual(from);
+  await observing.observeBlock(from, blockRef(to), [], []);
+  expect((await accounts.cursor())?.final).toEqual(blockRef(to));
+  expect(await books.settlements.find(sound)).toMatchObject({ settlementStatus: 'CONFIRMED' });
+  expect(await told(books, bob)).toEqual(['94 0 0 0', '110 0 0 0', '100 0 0 0']);
 });

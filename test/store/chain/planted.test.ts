@@ -57,11 +57,11 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
   ],
   [
     'a match that has ended stays out',
-    patch(LEDGER, 'add(a, slot, leg.asset, 0, -leg.taken, 0)', 'add(a, slot, leg.asset, 0, 0, 0)'),
+    patch(LEDGER, 'add(a, slot, leg.asset, 0, -sign * leg.taken, 0)', 'add(a, slot, leg.asset, 0, 0, 0)'),
   ],
   [
     'a match that has ended stays pending',
-    patch(LEDGER, 'add(a, slot, leg.got, 0, 0, -leg.brought)', 'add(a, slot, leg.got, 0, 0, 0)'),
+    patch(LEDGER, 'add(a, slot, leg.got, 0, 0, -sign * leg.brought)', 'add(a, slot, leg.got, 0, 0, 0)'),
   ],
   [
     'a failed match has no consequences',
