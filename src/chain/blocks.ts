@@ -1,6 +1,6 @@
 import type { BlockRef } from '../exchange/chain';
 import { quantity, readHash, readNumber, readObject } from './hex';
-import { type Rpc, RpcDisagreement } from './rpc';
+import { type Rpc, RpcDisagreement, SLOW_MS } from './rpc';
 
 export interface Block extends BlockRef {
   readonly parentHash: string;
@@ -31,10 +31,13 @@ export interface Blocks {
   unsettled(final: BlockRef, head: Block): Promise<readonly Block[] | null>;
 }
 
-/** The newest block is asked for often, so a slow node is not waited for. */
+/** The newest block is asked for often, so a slow node is not waited for while two others answer. */
 const NEWEST_TIMEOUT_MS = 1_000;
-/** Blocks that one step of the observer reads. */
-const BETWEEN_MAX = 64;
+const BLOCK_TIMEOUT_MS = 2_000;
+/** Blocks that one step of the observer reads: with nodes that take ten seconds for an answer, more than come in that time. */
+const BETWEEN_MAX = 128;
+/** More blocks than these are not looked for one after the other. */
+const FEW = 4;
 /** The most blocks between the final one and the head; the head is not read when there are more. */
 export const UNSETTLED_MAX = 1_024;
 const CACHED_MAX = 4_096;
@@ -49,20 +52,23 @@ export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
   }
 
   async function byNumber(number: number): Promise<Block | null> {
-    const block = await rpc.agree('eth_getBlockByNumber', [quantity(number), false], readBlock);
+    const params = [quantity(number), false];
+    const block = await rpc.agree('eth_getBlockByNumber', params, readBlock, BLOCK_TIMEOUT_MS, SLOW_MS);
     return block && keep(block);
   }
 
   async function byHash(hash: string): Promise<Block | null> {
     const known = cached.get(hash);
     if (known) return known;
-    const block = await rpc.agree('eth_getBlockByHash', [hash, false], readBlock);
+    const params = [hash, false];
+    const block = await rpc.agree('eth_getBlockByHash', params, readBlock, BLOCK_TIMEOUT_MS, SLOW_MS);
     return block && keep(block);
   }
 
   /** One lying node neither holds the number back nor moves it beyond what another node says. */
   async function newest(tag: 'latest' | 'finalized'): Promise<Block> {
-    const answers = await rpc.askHealthy('eth_getBlockByNumber', [tag, false], NEWEST_TIMEOUT_MS);
+    const params = [tag, false];
+    const answers = await rpc.askHealthy('eth_getBlockByNumber', params, NEWEST_TIMEOUT_MS, SLOW_MS);
     const blocks = answers.flatMap(({ result }) => blockOrNothing(result));
     blocks.sort((a, b) => b.number - a.number);
     for (const candidate of blocks.slice(rpc.quorum - 1)) {
@@ -110,7 +116,24 @@ export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
     if (now && now.hash !== final.hash) throw otherChain(final, now.hash);
   }
 
+  /** Reads many blocks by number at once; a slow node would need very long for one after the other. */
+  async function prepare(final: BlockRef, head: Block): Promise<void> {
+    let first = head;
+    while (first.number > final.number + 1) {
+      const parent = cached.get(first.parentHash);
+      if (!parent) break;
+      first = parent;
+    }
+    const unknown = Math.min(first.number - final.number - 1, UNSETTLED_MAX);
+    if (unknown <= FEW) return;
+    const numbers = Array.from({ length: unknown }, (_, i) => first.number - 1 - i);
+    for (let i = 0; i < numbers.length; i += BETWEEN_MAX)
+      await Promise.all(numbers.slice(i, i + BETWEEN_MAX).map(byNumber));
+  }
+
+  /** Blocks of another branch than the head's are read by hash. */
   async function unsettled(final: BlockRef, head: Block): Promise<readonly Block[] | null> {
+    await prepare(final, head);
     const path: Block[] = [];
     let block: Block | null = head;
     while (block && block.number > final.number && path.length < UNSETTLED_MAX) {

@@ -1,11 +1,21 @@
 import { BadAnswer, readObject } from './hex';
 
+/** How long a request is waited for. */
+export interface Times {
+  /** After this time the node is late. */
+  readonly lateMs: number;
+  /** After this time the request is over. */
+  readonly limitMs: number;
+  /** The answer is not needed any more. A node that was late by then has failed. */
+  readonly over?: AbortSignal;
+}
+
 /** One node, by JSON-RPC over HTTP. */
 export interface Endpoint {
   /** Host and place in the list: a URL may contain a key, so it is never shown. */
   readonly name: string;
   /** Rejects with an RpcError when the node refuses, with an RpcUnavailable when it does not answer. */
-  send(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown>;
+  send(method: string, params: readonly unknown[], times: Times): Promise<unknown>;
   readonly health: EndpointHealth;
 }
 
@@ -48,8 +58,8 @@ export class RpcUnavailable extends Error {}
 const REVERT_CODE = 3;
 const OUT_OF_GAS = /out ?of ?gas/i;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** The most requests of this process at one node; the others wait for their turn. */
-const IN_FLIGHT_MAX = 32;
+/** The most requests of this process at one node; the others wait for their turn. A slow node has all blocks of a minute at once. */
+const IN_FLIGHT_MAX = 128;
 const WAITING_MAX = 2_000;
 const FAILURES_BEFORE_REST = 3;
 const REST_MS = 1_000;
@@ -88,9 +98,14 @@ export function createEndpoint({ url, index, patience, stopping }: EndpointOptio
     }
   }
 
-  async function send(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+  async function send(
+    method: string,
+    params: readonly unknown[],
+    { lateMs, limitMs, over }: Times,
+  ): Promise<unknown> {
     // One limit for the turn and the answer.
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs * patience)]);
+    const limit = AbortSignal.timeout(limitMs * patience);
+    const signal = AbortSignal.any([stopping, limit, ...(over ? [over] : [])]);
     const end = await turns.begin(signal).catch((error: unknown) => {
       throw new RpcUnavailable(`${name} did not take ${method}: ${causeOf(error)}`);
     });
@@ -105,7 +120,8 @@ export function createEndpoint({ url, index, patience, stopping }: EndpointOptio
         noteAnswer(health, performance.now() - startedAt);
         throw error;
       }
-      noteFailure(health);
+      const isLate = performance.now() - startedAt >= lateMs * patience;
+      if (!over?.aborted || isLate) noteFailure(health);
       throw new RpcUnavailable(`${name} did not answer ${method}: ${causeOf(error)}`);
     } finally {
       end();

@@ -11,7 +11,7 @@ import {
   wordsOf,
 } from './exchange-contract';
 import { BadAnswer, readAddress, readBytes, readHash, readList, readNumber, readObject } from './hex';
-import type { Rpc } from './rpc';
+import { type Rpc, SLOW_MS } from './rpc';
 
 /** A change of a wallet's funds by the exchange contract, in chain units. */
 export interface Move {
@@ -62,6 +62,7 @@ export function createEventReader(rpc: Rpc, exchange: string): EventReader {
         [filter],
         (answer) => readLogs(answer, hash, address),
         TIMEOUT_MS,
+        SLOW_MS,
       );
       const events = eventsOf(logs);
       if (cached.size >= CACHED_MAX) cached.delete(cached.keys().next().value ?? '');

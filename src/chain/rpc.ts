@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createEndpoint,
   type Endpoint,
@@ -6,6 +7,7 @@ import {
   noteFailure,
   RpcError,
   RpcUnavailable,
+  type Times,
 } from './endpoint';
 import { BadAnswer } from './hex';
 
@@ -28,13 +30,28 @@ export interface Rpc {
   ask<T>(method: string, params: readonly unknown[], read: Reader<T>, timeoutMs?: number): Promise<T>;
   /**
    * The answer that two nodes give, or the only one when there is only one. `null` means "unknown", which a node that lags
-   * behind also says: it counts only when no two nodes agree on something else.
+   * behind also says: it counts only when no two nodes agree on something else. With a limit, nodes that are late for
+   * `timeoutMs` are waited for until then, while others are asked.
    */
-  agree<T>(method: string, params: readonly unknown[], read: Reader<T>, timeoutMs?: number): Promise<T>;
+  agree<T>(
+    method: string,
+    params: readonly unknown[],
+    read: Reader<T>,
+    timeoutMs?: number,
+    limitMs?: number,
+  ): Promise<T>;
   /** The answer of every node, for what each should know or do; it never rejects. */
   askAll(method: string, params: readonly unknown[], timeoutMs?: number): Promise<readonly NodeAnswer[]>;
-  /** The same of the nodes that answered lately, or of every node while fewer than the quorum did. */
-  askHealthy(method: string, params: readonly unknown[], timeoutMs?: number): Promise<readonly NodeAnswer[]>;
+  /**
+   * The same of the nodes that answered lately, or of every node while fewer than the quorum do in time. Nodes that are late are
+   * waited for until the limit, but only while fewer than the quorum have answered.
+   */
+  askHealthy(
+    method: string,
+    params: readonly unknown[],
+    timeoutMs: number,
+    limitMs: number,
+  ): Promise<readonly NodeAnswer[]>;
   /** How many nodes must say the same: 2, or 1 when there is only one. */
   readonly quorum: number;
   health(): readonly (EndpointHealth & { readonly name: string })[];
@@ -42,6 +59,8 @@ export interface Rpc {
   stop(): void;
 }
 
+/** A limit for what the books need: they move on with nodes that take ten seconds for an answer. */
+export const SLOW_MS = 15_000;
 const TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 3;
 const QUORUM = 2;
@@ -65,7 +84,8 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
     for (let attempt = 0; attempt < ATTEMPTS_MAX && !stopping.signal.aborted; attempt++) {
       const endpoint = order[attempt % order.length];
       if (!endpoint) break;
-      const { value, error } = await one(endpoint, method, params, read, timeoutMs);
+      const times = { lateMs: timeoutMs, limitMs: timeoutMs };
+      const { value, error } = await one(endpoint, method, params, read, times);
       if (error === null) return value as T;
       if (error instanceof RpcError && (error.isRevert || order.length === 1)) throw error;
       last = error;
@@ -73,21 +93,34 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
     throw last;
   }
 
+  const late = (timeoutMs: number, signal: AbortSignal): Promise<unknown> =>
+    sleep(timeoutMs * patience, undefined, { signal, ref: false }).catch(() => undefined);
+
   async function agree<T>(
     method: string,
     params: readonly unknown[],
     read: Reader<T>,
     timeoutMs = TIMEOUT_MS,
+    limitMs = timeoutMs,
   ): Promise<T> {
     const order = byHealth(endpoints);
     const ballot = createBallot<T>(quorum);
-    const vote = async (endpoint: Endpoint): Promise<void> =>
-      ballot.add(endpoint, await one(endpoint, method, params, read, timeoutMs));
-    await Promise.all(order.slice(0, quorum).map(vote));
-    for (const endpoint of order.slice(quorum)) {
+    const ended = new AbortController();
+    const times = { lateMs: timeoutMs, limitMs, over: ended.signal };
+    const decided = createGate();
+    const vote = async (endpoint: Endpoint): Promise<void> => {
+      ballot.add(endpoint, await one(endpoint, method, params, read, times));
+      if (ballot.known()) decided.open();
+    };
+    const votes: Promise<void>[] = [];
+    for (const some of [order.slice(0, quorum), ...order.slice(quorum).map((endpoint) => [endpoint])]) {
+      votes.push(...some.map(vote));
+      const inTime = limitMs > timeoutMs ? [late(timeoutMs, ended.signal)] : [];
+      await Promise.race([Promise.all(votes), decided.passed, ...inTime]);
       if (ballot.known()) break;
-      await vote(endpoint);
     }
+    if (!ballot.known() && !ballot.unknown()) await Promise.race([Promise.all(votes), decided.passed]);
+    ended.abort();
     const winner = ballot.known() ?? ballot.unknown();
     if (winner === null) throw ballot.problem(method);
     ballot.blame(winner);
@@ -95,14 +128,43 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
     return winner.value as T;
   }
 
+  async function askHealthy(
+    method: string,
+    params: readonly unknown[],
+    timeoutMs: number,
+    limitMs: number,
+  ): Promise<readonly NodeAnswer[]> {
+    const awake = endpoints.filter((endpoint) => !rests(endpoint));
+    const first = awake.length < quorum ? endpoints : awake;
+    const ended = new AbortController();
+    const times = { lateMs: timeoutMs, limitMs, over: ended.signal };
+    const enough = createGate();
+    let answered = 0;
+    const send = async (endpoint: Endpoint): Promise<NodeAnswer> => {
+      const answer = await askOne(endpoint, method, params, times);
+      if (answer.error === null && ++answered >= quorum) enough.open();
+      return answer;
+    };
+    const asked = first.map(send);
+    await Promise.race([Promise.all(asked), late(timeoutMs, ended.signal)]);
+    if (answered < quorum) {
+      asked.push(...endpoints.filter((endpoint) => !first.includes(endpoint)).map(send));
+      await Promise.race([Promise.all(asked), enough.passed]);
+      // The first answers may be those of nodes that lag behind.
+      await Promise.race([Promise.all(asked), late(timeoutMs, ended.signal)]);
+    }
+    ended.abort();
+    return Promise.all(asked);
+  }
+
   return {
     ask,
     agree,
     quorum,
-    askAll: (method, params, timeoutMs = TIMEOUT_MS) => askEach(endpoints, method, params, timeoutMs),
-    askHealthy(method, params, timeoutMs = TIMEOUT_MS) {
-      const awake = endpoints.filter((endpoint) => !rests(endpoint));
-      return askEach(awake.length < quorum ? endpoints : awake, method, params, timeoutMs);
+    askHealthy,
+    askAll(method, params, timeoutMs = TIMEOUT_MS) {
+      const times = { lateMs: timeoutMs, limitMs: timeoutMs };
+      return Promise.all(endpoints.map((endpoint) => askOne(endpoint, method, params, times)));
     },
     health: () => endpoints.map(({ name, health }) => ({ name, ...health })),
     stop: () => stopping.abort(),
@@ -117,18 +179,23 @@ const byHealth = (endpoints: readonly Endpoint[]): Endpoint[] => [
   ...endpoints.filter(rests),
 ];
 
-const askEach = (
-  endpoints: readonly Endpoint[],
+async function askOne(
+  endpoint: Endpoint,
   method: string,
   params: readonly unknown[],
-  timeoutMs: number,
-): Promise<NodeAnswer[]> =>
-  Promise.all(
-    endpoints.map(async (endpoint) => {
-      const { value, error } = await one(endpoint, method, params, (answer) => answer, timeoutMs);
-      return { endpoint: endpoint.name, result: value, error };
-    }),
-  );
+  times: Times,
+): Promise<NodeAnswer> {
+  const { value, error } = await one(endpoint, method, params, (answer) => answer, times);
+  return { endpoint: endpoint.name, result: value, error };
+}
+
+function createGate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
+}
 
 interface Outcome<T> {
   readonly value: T | null;
@@ -140,10 +207,10 @@ async function one<T>(
   method: string,
   params: readonly unknown[],
   read: Reader<T>,
-  timeoutMs: number,
+  times: Times,
 ): Promise<Outcome<T>> {
   try {
-    return { value: read(await endpoint.send(method, params, timeoutMs)), error: null };
+    return { value: read(await endpoint.send(method, params, times)), error: null };
   } catch (error) {
     if (error instanceof BadAnswer) noteFailure(endpoint.health);
     return { value: null, error: error instanceof Error ? error : new Error(String(error)) };

@@ -16,8 +16,8 @@ export interface WalletLookup {
   readWallet(address: string, markets: readonly TokenQuery[]): Promise<FoundWallet>;
 }
 
-/** A request of a client waits no longer for the chain. */
-const LIMIT_MS = 3_000;
+/** A request waits no longer for the chain: its own time is 3 s, and after that it would not say what it waited for. */
+const LIMIT_MS = 2_500;
 const WAITING_MAX = 1_000;
 
 interface Waiting {

@@ -2,7 +2,7 @@ import type { BlockRef, WalletReading } from '../exchange/chain';
 import { WALLET_READER } from './artifacts';
 import { addressIn, creationData, wordsOf } from './exchange-contract';
 import { BadAnswer, readBytes } from './hex';
-import type { Rpc } from './rpc';
+import { type Rpc, SLOW_MS } from './rpc';
 
 export interface ReadContracts {
   readonly exchange: string;
@@ -46,7 +46,7 @@ export function createWalletReader(rpc: Rpc, contracts: ReadContracts): WalletRe
     // By hash: asked by number, a node on another branch would answer for that one.
     const state = { blockHash: at.hash, requireCanonical: true };
     const read = (answer: unknown): string => checked(readBytes(answer, 'wallets'), at, queries);
-    return readingsOf(await rpc.agree('eth_call', [{ data }, state], read, TIMEOUT_MS), queries);
+    return readingsOf(await rpc.agree('eth_call', [{ data }, state], read, TIMEOUT_MS, SLOW_MS), queries);
   }
 
   return {

@@ -98,11 +98,11 @@ test('between two final blocks are those that follow each other', async () => {
 
 test('a long way is taken in steps', async () => {
   const from = await blocks.final();
-  await mine(70);
+  await mine(150);
   const to = await blocks.final();
   const first = await blocks.between(from, to);
   const rest = await blocks.between(first.at(-1) as Block, to);
-  expect(first).toHaveLength(64);
+  expect(first).toHaveLength(128);
   expect(rest.at(-1)).toEqual(to);
 });
 
@@ -129,6 +129,20 @@ test('the blocks that are not final yet are followed from the head, also after a
   const after = await blocks.unsettled(final, await blocks.head());
   expect(hashes(after)).toEqual([await hashOf(final.number + 1), await hashOf(final.number + 2)]);
   expect(hashes(after)?.[1]).not.toBe(head.hash);
+});
+
+test('many blocks that are not final yet are read at once, also when some of them were replaced', async () => {
+  const final = await blocks.final();
+  await mine(60);
+  await nodes.reorganize(1);
+  const head = await blocks.head();
+  for (const proxy of nodes.proxies) proxy.forget();
+  const found = await blocks.unsettled(final, head);
+  expect(found?.map(({ number }) => number)).toEqual(
+    Array.from({ length: head.number - final.number }, (_, i) => final.number + 1 + i),
+  );
+  expect(found?.at(-2)?.hash).toBe(head.parentHash);
+  for (const { asked } of nodes.proxies) expect(asked.get('eth_getBlockByHash') ?? 0).toBe(0);
 });
 
 test('a head on a branch that left the final block behind is not followed', async () => {

@@ -81,7 +81,7 @@ test('calls at the same time share their requests, each with its own wallet', as
 test('a chain that does not answer ends the wait with an error, and later calls are served', async () => {
   nodes.proxies[0]?.hang();
   const wallet = newTrader().address;
-  await expect(lookup.readWallet(wallet, [])).rejects.toThrow('the chain did not answer within 3000 ms');
+  await expect(lookup.readWallet(wallet, [])).rejects.toThrow('the chain did not answer within 2500 ms');
   nodes.heal();
   await until('a later call is served', () =>
     lookup.readWallet(wallet, []).then(

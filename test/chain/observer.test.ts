@@ -16,6 +16,8 @@ import { type Notebook, openNotebook } from './notebook';
 
 /** The observer at work, on a chain with the blocks of BSC and with its lease in Redis. */
 const EMPTY_ACCOUNT = `0x${'22'.repeat(20)}`;
+/** Longer than a usual time-out of any request of the observer. */
+const SLOW_MS = 5_500;
 const keys = shardKeys();
 
 let nodes: Nodes;
@@ -40,8 +42,8 @@ afterAll(async () => {
   await nodes?.stop();
 });
 
-function observationOf(ledger: Notebook): Observation {
-  const rpc = nodes.client();
+function observationOf(ledger: Notebook, patience?: number): Observation {
+  const rpc = nodes.client(nodes.proxies, patience);
   return createObservation({
     blocks: createBlocks(rpc, { kind: 'tag' }),
     events: createEventReader(rpc, EMPTY_ACCOUNT),
@@ -113,6 +115,15 @@ test('it works on by itself after its nodes were away', async () => {
   await until('it notices', () => errors.length > 0);
   nodes.heal();
   await grows('it works again', book, 2);
+  expect(isUnbroken(book)).toBe(true);
+});
+
+test('with nodes that are all slower than usual the books move on', async () => {
+  const book = openNotebook();
+  start(observationOf(book, 1));
+  await grows('it works', book, 1);
+  for (const proxy of nodes.proxies) proxy.delay(SLOW_MS);
+  await grows('it works on', book, 2);
   expect(isUnbroken(book)).toBe(true);
 });
 

@@ -90,7 +90,7 @@ test('after an absence it reads wallets at a block of that moment, because nodes
 
 test('while it catches up it does not look at the head, nor while finality is far behind', async () => {
   const { book, observation, mine } = stage();
-  await mine(100);
+  await mine(200);
   expect(await observation.stepFinal()).toBe(true);
   expect(await observation.stepHead()).toBe(false);
   while (await observation.stepFinal());

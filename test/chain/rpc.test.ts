@@ -95,7 +95,7 @@ describe('one node', () => {
 
 describe('a request that waits for its turn', () => {
   /** More than a node is asked at once. */
-  const MANY = 100;
+  const MANY = 300;
   const hanging = (rpc: Rpc, timeoutMs: number) =>
     Promise.allSettled(Array.from({ length: MANY }, () => rpc.ask('eth_chainId', [], chainId, timeoutMs)));
 
@@ -192,8 +192,41 @@ describe('of three nodes', () => {
     must(a).heal();
     must(a).forget();
     await until('the node is asked', async () => {
-      await rpc.askHealthy('eth_chainId', []);
+      await rpc.askHealthy('eth_chainId', [], 1_000, 1_000);
       return must(a).asked.size > 0;
+    });
+  });
+
+  describe('that are late', () => {
+    const LATE_MS = 1_500;
+    const LIMIT_MS = 60_000;
+
+    test('two are waited for when no others answer', async () => {
+      const rpc = nodes.client(nodes.proxies, 1);
+      for (const proxy of nodes.proxies) proxy.delay(LATE_MS);
+      expect(await rpc.agree('eth_chainId', [], chainId, SHORT_MS, LIMIT_MS)).toBe(97);
+      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
+      expect(answers.filter(({ result }) => result === '0x61').length).toBeGreaterThanOrEqual(2);
+    });
+
+    test('one is left behind when two others answer, and asked last in the end', async () => {
+      const rpc = nodes.client(nodes.proxies, 1);
+      must(a).hang();
+      for (let i = 0; i < 2; i++)
+        expect(await rpc.agree('eth_chainId', [], chainId, SHORT_MS, LIMIT_MS)).toBe(97);
+      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
+      expect(answers.map(({ result }) => result)).toEqual([null, '0x61', '0x61']);
+      expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3 });
+    });
+
+    test('a node that rests is asked when one of the others is silent', async () => {
+      const rpc = nodes.client(nodes.proxies, 1);
+      must(a).drop();
+      for (let i = 0; i < 6; i++) await rpc.askAll('eth_chainId', []);
+      must(a).heal();
+      must(b).hang();
+      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
+      expect(answers.filter(({ result }) => result === '0x61')).toHaveLength(2);
     });
   });
 });

@@ -11,7 +11,7 @@ export interface Stretch {
 }
 
 /** Blocks whose events are asked for at the same time. */
-const AT_ONCE = 64;
+const AT_ONCE = 128;
 
 export async function eventsIn(events: EventReader, blocks: readonly Block[]): Promise<Happened[]> {
   const found: Happened[] = [];
