@@ -1,3 +1,4 @@
+import { encodeMatch, settleData, settleGas } from '../../src/chain/settle-call';
 import { balancesOf } from './predicted';
 import { CODE, errorOf, fundedTrader, matchOf, outcomesOf, setCode, settledBy, tellStories } from './stories';
 import {
@@ -87,6 +88,40 @@ test('whatever gas a batch has, it blames no wallet for too little of it, and no
   );
   expect(seen.has('NoReason')).toBe(true);
   expect(await look(matches)).toEqual(['settled', 'settled', 'settled']);
+});
+
+/** Answers a call with its own selector, so it accepts signatures and tokens; a signature takes it 293,800 of the 300,000 gas. */
+const SLOW_WALLET =
+  '0x5f3560e01c80631626ba7e1460185760e01b5f5260205ff35b612c245b6001900380601c575060e01b5f5260205ff3';
+
+test('a batch has gas for contract wallets that use up all that their signatures may cost', async () => {
+  const contract = { signatureType: 3, signature: `0x${'ff'.repeat(1_024)}` };
+  const encoded = [];
+  for (let n = 0; n < 8; n++) {
+    const [buyer, seller] = [await fundedTrader(world, market), await fundedTrader(world, market)];
+    for (const { address } of [buyer, seller]) await setCode(world, address, SLOW_WALLET);
+    const isMint = n % 2 === 0;
+    const { taker: order, makers, takerFill, makerFills } = matchOf(world, market, buyer, seller, { isMint });
+    const settlement = {
+      ...{
+        part: 0,
+        takerHash: '',
+        makerHashes: [],
+        takerFillAmount: takerFill,
+        makerFillAmounts: makerFills,
+      },
+      ...{ matchTypes: [isMint ? ('MINT' as const) : ('COMPLEMENTARY' as const)], refundAmount: 0n },
+      ...{ takerFeeAmount: 0n, makerFeeAmounts: [] },
+    };
+    const name = { marketId: 'contract', sequence: n, part: 0 };
+    const list = makers.map((one) => ({ ...one, ...contract }));
+    encoded.push(encodeMatch({ name, settlement, taker: { ...order, ...contract }, makers: list }));
+  }
+  for (const some of [encoded.slice(0, 1), encoded.slice(1)]) {
+    const data = settleData(some);
+    const receipt = await world.chain.send(world.operator.address, world.exchange, data, settleGas(some));
+    expect(outcomesOf(world, receipt)).toEqual(some.map(() => 'settled'));
+  }
 });
 
 test('an eth_call of a batch says which matches would fail, and why, and changes nothing', async () => {
