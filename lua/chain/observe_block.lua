@@ -66,7 +66,7 @@ local function settle(event, hold)
     finality.write(shard, plan, now_ms)
     settled = settled + 1
     if plan.status == settlements.FAILED then
-      finality.punish(shard, plan.record, plan.found, plan.reason, wallet, left, now_ms)
+      finality.punish(shard, plan.name, plan.record, plan.found, plan.reason, wallet, left, now_ms)
     end
   end
 end

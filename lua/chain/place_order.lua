@@ -13,8 +13,10 @@
 --          UNSEEN                                               read the wallet from the chain (observe_wallets), then run it again
 --          a refusal code and its detail, nothing changed: those of lua/place_order.lua, with CANCEL_ONLY also while the chain
 --          has no new final block, and
---          INVALID_EXPIRATION minimum | WALLET_SUSPENDED untilMs | INSUFFICIENT_ALLOWANCE required available asset
---          UNSETTLED_LIMIT limit unsettled resting: 1 when open orders are counted | OPEN_ORDERS_LIMIT limit
+--          INVALID_EXPIRATION minimum | WALLET_SUSPENDED strikes, packed (lib/standing)
+--          INSUFFICIENT_ALLOWANCE required available asset | OPEN_ORDERS_LIMIT limit
+--          UNSETTLED_LIMIT limit unsettled resting settled growsAt: resting is 1 when open orders are counted, and growsAt the
+--          value of settled matches at which the limit grows, 0 for never
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as lua/place_order.lua
 

@@ -27,5 +27,5 @@ elseif record[settlements.STATUS] == settlements.SUBMITTED then
 end
 finality.write(shard, finality.plan(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet), now_ms)
 local left = unfunded.left()
-finality.punish(shard, record, found, reason, wallet, left, now_ms)
+finality.punish(shard, name, record, found, reason, wallet, left, now_ms)
 return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

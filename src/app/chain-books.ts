@@ -80,14 +80,16 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
     onError: (error) => log.warn({ err: error.message }, 'reading a wallet from the chain'),
   });
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
+  const { unsettledMaxNewMicro } = chainConfig;
   const placing: ChainPlacing = {
-    unsettledMaxNewMicro: chainConfig.unsettledMaxNewMicro,
+    unsettledMaxNewMicro,
     see: seeing.see,
     approval: (asset) => ({
       spender: exchangeAddress,
       token: asset === 'COLLATERAL' ? collateralAddress : conditionalTokensAddress,
     }),
   };
-  const reads = { ...parts.reads, ...accountReads(ledger, market), mode };
+  const own = accountReads({ accounts: ledger, market, unsettledMaxNewMicro, now: clock.now });
+  const reads = { ...parts.reads, ...own, mode };
   return { ...chain, ledger, congestion, seeing, placing, reads };
 }

@@ -163,6 +163,31 @@ export interface Balances extends Balance {
   readonly tokens: readonly TokenBalance[];
   /** Only with funds on a chain. */
   readonly approvals?: Approvals;
+  readonly standing?: Standing;
+}
+
+/** The part of its matches and orders that a wallet may leave to the chain, and what failed matches mean for it. */
+export interface Standing {
+  /** Null where there is no limit. */
+  readonly limit: TrustLimit | null;
+  /** The value of matches that wait for the chain, and the same with all that open orders need. */
+  readonly unsettledMicro: Micro;
+  readonly committedMicro: Micro;
+  readonly settledMicro: Micro;
+  /** Strikes that are not forgotten. */
+  readonly strikes: number;
+  readonly lastStrike: { readonly reason: FaultReason; readonly tradeId: string } | null;
+  /** Null when the wallet may order. */
+  readonly suspendedUntilMs: number | null;
+}
+
+/** The most that a wallet may leave to the chain (lua/chain/lib/standing.lua). */
+export interface TrustLimit {
+  readonly unsettledMicro: Micro;
+  /** With all that open orders need. */
+  readonly committedMicro: Micro;
+  /** The value of settled matches at which both grow tenfold; null for a contract wallet, whose limit never grows. */
+  readonly growsAtMicro: Micro | null;
 }
 
 /** The amounts that a wallet lets the exchange contract take, as of a final block. */

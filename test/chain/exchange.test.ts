@@ -181,7 +181,7 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   const failedWallet = carol.wallet.address.toLowerCase();
   expect(order.fills[0]).toMatchObject({ failureReason: 'COLLATERAL', failedWallet });
   const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
-  expect(next.body).toMatchObject({ status: 403, code: 'WALLET_SUSPENDED' });
+  expect(next.body).toMatchObject({ code: 'WALLET_SUSPENDED', tradeId: order.fills[0].tradeId, strikes: 1 });
   expect((await bob.get(`/orders/${sale.body.orderHash}`)).body).toMatchObject({ failedSize: '10' });
   const { tokens } = await balancesOf(bob);
   const yes = tokens.find(({ marketId }: { marketId: string }) => marketId === market.id);

@@ -102,7 +102,7 @@ test('a match whose orders were filled without the exchange ends without a walle
   expect(record?.failedWallet ?? null).toBeNull();
   for (const { address } of [one(0), one(1)]) {
     const account = await op.ledger.chainAccount(address.toLowerCase());
-    expect(account).toMatchObject({ collateral: { outMicro: 0 }, suspendedUntilMs: null });
+    expect(account).toMatchObject({ collateral: { outMicro: 0 }, strikes: null });
   }
 });
 

@@ -62,5 +62,5 @@ test('an old copy signs nothing until it is adopted, and a match that gets the n
   expect(await op.settlements.find(same)).toMatchObject({ failureReason: 'UNKNOWN' });
   const account = await op.ledger.chainAccount(traders[0].address.toLowerCase());
   expect(account?.collateral).toMatchObject({ outMicro: 0, reservedMicro: 0 });
-  expect(account?.suspendedUntilMs).toBeNull();
+  expect(account?.strikes).toBeNull();
 });

@@ -62,9 +62,9 @@ local function objection_of(q, b, a)
   elseif not seen then
     return 'UNSEEN'
   end
-  local until_ms = standing.suspended_until(q.shard, q.maker)
-  if q.now_ms < until_ms then
-    return 'WALLET_SUSPENDED', integer.text(until_ms)
+  local strikes = standing.suspension(q.shard, q.maker, q.now_ms)
+  if strikes then
+    return 'WALLET_SUSPENDED', strikes
   end
 end
 
@@ -83,9 +83,11 @@ local function shortage_of(q, a)
   end
   if q.grant > 0 then
     -- A SELL may get more than its limit: `required` is also what its tokens are worth at most.
-    local waiting, limit, is_resting = standing.excess(ledger.cash(a, 1), q.grant, required)
+    local cash = ledger.cash(a, 1)
+    local waiting, limit, is_resting, grows_at = standing.excess(cash, q.grant, required)
     if waiting then
-      return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), is_resting and 1 or 0
+      return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), is_resting and 1 or 0,
+        integer.text(cash[ledger.SETTLED]), integer.text(grows_at)
     end
   end
 end
@@ -160,9 +162,9 @@ function booking.book(old_hash)
     and redis.call('ZCOUNT', KEYS[6], '(0', '+inf') >= unfunded.OPEN_MAX then
     return refuse('OPEN_ORDERS_LIMIT', unfunded.OPEN_MAX)
   end
-  local code, required, available, asset = shortage_of(q, a)
-  if code then
-    return refuse(code, required, available, asset)
+  local shortage = { shortage_of(q, a) }
+  if shortage[1] then
+    return refuse(unpack(shortage))
   end
   local is_bid = q.side == q.outcome
   q.opposite, q.limit = is_bid and KEYS[3] or KEYS[2], is_bid and q.yes or '-' .. q.yes

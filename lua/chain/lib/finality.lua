@@ -164,14 +164,14 @@ end
 -- collateral alone refuses a transfer that balance and allowance cover, so that is no strike. Nor is a wallet at fault whose cancel
 -- on the chain the contract has delayed for as long as a match may take. A match that was sent in time meets a cancelled order only
 -- when the wallet cancelled it before it was placed here, and then its other orders are as good as that one: all end.
-function finality.punish(shard, record, found, reason, wallet, left, now_ms)
+function finality.punish(shard, name, record, found, reason, wallet, left, now_ms)
   if wallet == '' or reason < 1 or reason > finality.REFUSED then
     return
   end
   local is_withdrawal = reason == finality.NONCE or reason == finality.CANCELLED
   local is_late = is_withdrawal and now_ms - record[settlements.TRADE_MS] > MATCH_MS_MAX
   if reason ~= finality.REFUSED and not is_late then
-    standing.strike(shard, wallet, now_ms)
+    standing.strike(shard, wallet, name, reason, now_ms)
   end
   if is_late then
     withdraw(shard, found, wallet, left, now_ms)

@@ -1,13 +1,14 @@
 -- The standing of a wallet: how much of it may wait for the chain, and how long it may place no orders after failed matches.
 --
--- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms), the time of the last strike I6 (ms)
+-- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms); and of the last strike its time I6 (ms), its reason B
+--           (lib/finality) and the name c15 of the settlement that failed (lib/settlements)
 -- {x}:sum   hash: `strikes`, all strikes ever
 
 local ledger = require('lib.ledger')
 
 local standing = {}
 
-standing.FORMAT = '>BI6I6'
+standing.FORMAT = '>BI6I6Bc15'
 local MINUTE_MS, HOUR_MS, DAY_MS = 60000, 3600000, 86400000
 -- Strikes are forgotten after so long without another.
 local MEMORY_MS = 2592000000
@@ -17,15 +18,15 @@ local STEP = 10
 -- So many times the limit may wait for the chain and rest in the books together, so that a wallet can quote many prices.
 local RESTING_TIMES = 10
 
--- The end of the wallet's suspension (ms); 0 without one.
-function standing.suspended_until(shard, address)
+-- Returns the packed strikes of a wallet that is suspended; nil when it is not.
+function standing.suspension(shard, address, now_ms)
   local packed = redis.call('HGET', shard .. 'str', address)
-  return packed and select(2, struct.unpack(standing.FORMAT, packed)) or 0
+  return packed and now_ms < select(2, struct.unpack(standing.FORMAT, packed)) and packed or nil
 end
 
--- Suspends a wallet by whose fault a match failed: for a minute, an hour, a day. Failures during a suspension belong to the deed
--- that led to it: a wallet that withdraws its funds once fails each match that is under way.
-function standing.strike(shard, address, now_ms)
+-- Suspends a wallet by whose fault the settlement of this name failed: for a minute, an hour, a day. Failures during a suspension
+-- belong to the deed that led to it: a wallet that withdraws its funds once fails each match that is under way.
+function standing.strike(shard, address, name, reason, now_ms)
   local packed = redis.call('HGET', shard .. 'str', address)
   local strikes, until_ms, last_ms = 0, 0, 0
   if packed then
@@ -36,7 +37,8 @@ function standing.strike(shard, address, now_ms)
   end
   strikes = now_ms - last_ms > MEMORY_MS and 1 or math.min(strikes + 1, STRIKES_MOST)
   local wait_ms = strikes == 1 and MINUTE_MS or strikes == 2 and HOUR_MS or DAY_MS
-  redis.call('HSET', shard .. 'str', address, struct.pack(standing.FORMAT, strikes, now_ms + wait_ms, now_ms))
+  redis.call('HSET', shard .. 'str', address, struct.pack(standing.FORMAT, strikes, now_ms + wait_ms, now_ms,
+    reason, name))
   redis.call('HINCRBY', shard .. 'sum', 'strikes', '1')
 end
 
@@ -51,16 +53,18 @@ function standing.limit(cash, first)
 end
 
 -- Returns nil when the wallet keeps to its limits with one more order, which trades for `value` at most. Else it returns the value
--- that waits or may wait for the chain, the limit, and whether open orders are counted. An open order may be matched at any
--- moment. It is counted with one unit of collateral for each token, and stays counted when it is matched.
+-- that waits or may wait for the chain, the limit, whether open orders are counted, and the value of settled matches at which the
+-- limit grows, 0 for a contract. An open order may be matched at any moment. It is counted with one unit of collateral for each
+-- token, and stays counted when it is matched.
 function standing.excess(cash, first, value)
   local limit, unsettled = standing.limit(cash, first), cash[ledger.UNSETTLED]
+  local grows_at = ledger.has(cash[ledger.FLAGS], ledger.HAS_CODE) and 0 or STEP * limit
   if unsettled + value > limit then
-    return unsettled, limit, false
+    return unsettled, limit, false, grows_at
   end
   local resting = unsettled + cash[ledger.RESERVED] + cash[ledger.RESTING]
   if resting + value > RESTING_TIMES * limit then
-    return resting, RESTING_TIMES * limit, true
+    return resting, RESTING_TIMES * limit, true, grows_at
   end
 end
 

@@ -1,4 +1,5 @@
 import type { Decimal, OutcomeIndex } from './types';
+import type { FailureReason } from './types-chain';
 
 /** The balances of a wallet as they come over the wire. */
 interface Balance {
@@ -17,6 +18,24 @@ export interface Balances {
     readonly conditionalTokens: { readonly approved: boolean };
   };
   readonly asOfBlock?: number;
+  /** Only with funds on a chain: the limits behind UNSETTLED_LIMIT, and the strikes behind WALLET_SUSPENDED. */
+  readonly standing?: {
+    /** The value of trades that wait for the chain, and the most with the next order; null: no limit. */
+    readonly unsettled: Decimal;
+    readonly unsettledLimit: Decimal | null;
+    /** The same with all that open orders need. */
+    readonly committed: Decimal;
+    readonly committedLimit: Decimal | null;
+    /** The value of settled trades, and the one at which both limits grow tenfold; null: never. */
+    readonly settled: Decimal;
+    readonly growsAt: Decimal | null;
+    readonly strikes: number;
+    /** Of the last strike. */
+    readonly failureReason: FailureReason | null;
+    readonly tradeId: string | null;
+    /** Null when the wallet may order. */
+    readonly suspendedUntil: string | null;
+  };
   readonly collateral: Balance;
   readonly tokens: readonly (Balance & {
     readonly marketId: string;

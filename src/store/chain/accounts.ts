@@ -1,8 +1,9 @@
 import type { BlockRef } from '../../exchange/chain';
 import type { SettledLots } from '../../exchange/facts';
 import { lots, type Micro, micro } from '../../exchange/units';
-import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS, STRIKES } from '../records/layout';
+import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
+import { type Strikes, unpackStrikes } from '../records/standing';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { APPROVED, HAS_CODE } from './readings';
@@ -50,8 +51,8 @@ export interface ChainAccount {
   readonly settledMicro: Micro;
   /** The tokens of all markets that open orders need. */
   readonly restingMicro: Micro;
-  /** The end of a suspension, also of one that is over; null without one. */
-  readonly suspendedUntilMs: number | null;
+  /** Also those that are forgotten or over; null when there never was one. */
+  readonly strikes: Strikes | null;
 }
 
 /** A wallet of which something is promised: its collateral is to be read at every block, with its tokens of these markets. */
@@ -168,7 +169,7 @@ export function createChainAccounts({
       unsettledMicro: micro(cash.unsettledMicro),
       settledMicro: micro(cash.settledMicro),
       restingMicro: micro(cash.restingMicro),
-      suspendedUntilMs: strikes ? STRIKES.read(strikes).untilMs : null,
+      strikes: strikes && unpackStrikes(strikes),
     };
   }
 

@@ -1,6 +1,8 @@
-import type { Balance, Balances, TokenBalance } from '../../exchange/facts';
+import type { Balance, Balances, Standing, TokenBalance } from '../../exchange/facts';
+import { trustLimitOf } from '../../exchange/trust';
 import { lots, type Micro, micro } from '../../exchange/units';
 import type { ChainAccount, ChainAccounts, ChainAsset } from '../chain/accounts';
+import { isRemembered } from '../records/standing';
 import type { Reads } from './reads';
 
 const NOTHING: ChainAsset = {
@@ -17,7 +19,7 @@ const UNKNOWN: ChainAccount = {
     settledMicro: micro(0),
     restingMicro: micro(0),
   },
-  suspendedUntilMs: null,
+  strikes: null,
 };
 
 const NONE = { settledLots: lots(0), failedLots: lots(0) };
@@ -37,11 +39,34 @@ const balanceOf = (asset: ChainAsset): Balance => ({
 const isEmpty = ({ balanceMicro, reservedMicro, outMicro, pendingMicro }: ChainAsset): boolean =>
   balanceMicro + reservedMicro + outMicro + pendingMicro === 0;
 
+function standingOf(account: ChainAccount, firstMicro: Micro, nowMs: number): Standing {
+  const { unsettledMicro, settledMicro, restingMicro, collateral, hasCode, strikes } = account;
+  const remembered = strikes && isRemembered(strikes, nowMs) ? strikes : null;
+  return {
+    ...{ limit: trustLimitOf(firstMicro, settledMicro, hasCode), unsettledMicro, settledMicro },
+    committedMicro: micro(unsettledMicro + collateral.reservedMicro + restingMicro),
+    strikes: remembered?.count ?? 0,
+    lastStrike: remembered && { reason: remembered.reason, tradeId: remembered.tradeId },
+    suspendedUntilMs: remembered && remembered.untilMs > nowMs ? remembered.untilMs : null,
+  };
+}
+
+export interface AccountReadsOptions {
+  readonly accounts: Pick<ChainAccounts, 'chainAccount' | 'settledLots'>;
+  readonly market: Reads['market'];
+  /** The limit of a new wallet; 0 for none. */
+  readonly unsettledMaxNewMicro: Micro;
+  /** The time of Redis. */
+  readonly now: () => number;
+}
+
 /** The reads of accounts with funds on a chain; all others are those of paper funds. */
-export function accountReads(
-  accounts: Pick<ChainAccounts, 'chainAccount' | 'settledLots'>,
-  market: Reads['market'],
-): Pick<Reads, 'balances' | 'nonce' | 'settledLots'> {
+export function accountReads({
+  accounts,
+  market,
+  unsettledMaxNewMicro,
+  now,
+}: AccountReadsOptions): Pick<Reads, 'balances' | 'nonce' | 'settledLots'> {
   const accountOf = async (address: string): Promise<ChainAccount> =>
     (await accounts.chainAccount(address)) ?? UNKNOWN;
 
@@ -65,6 +90,7 @@ export function accountReads(
         allowanceMicro: account.allowanceMicro,
         isApprovedForTokens: account.approvedForAll,
       },
+      standing: standingOf(account, unsettledMaxNewMicro, now()),
     };
   }
 

@@ -172,7 +172,7 @@ export const CHAIN_TOKENS = layout('>I7I7I7I7I7I7I7I7I6', [
 /** The lower amount of an asset in a block that is not final (lua/chain/lib/caps.lua). */
 export const CAP = layout('>I7I6', ['amountMicro', 'block']);
 /** The strikes of a wallet (lua/chain/lib/standing.lua). */
-export const STRIKES = layout('>BI6I6', ['strikes', 'untilMs', 'lastMs']);
+export const STRIKES = layout('>BI6I6Bc15', ['count', 'untilMs', 'lastMs', 'reason', 'settlement']);
 /** The lots of an order that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
 export const SETTLED_LOTS = layout('>I6I6', ['settledLots', 'failedLots']);
 /** A block, and the numbers of a wallet in it (lua/chain/lib/cursor.lua, readings.lua). */

@@ -56,18 +56,6 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       const current = String(number(0));
       return new Refusal(code, `the maker's nonce is ${current}; sign the order with it`, { current });
     }
-    case 'WALLET_SUSPENDED':
-      return new Refusal(code, 'matches of the wallet failed; it may order again later', {
-        until: new Date(number(0)).toISOString(),
-      });
-    case 'UNSETTLED_LIMIT': {
-      const [limit, unsettled] = [formatMicro(number(0)), formatMicro(number(1))];
-      const text =
-        number(2) === 1
-          ? `matches and open orders worth ${unsettled} may wait for the chain; with this order they pass ${limit}: cancel some, or wait until matches are settled`
-          : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: make it smaller, or wait until some are settled`;
-      return new Refusal(code, text, { limit, unsettled });
-    }
     case 'OPEN_ORDERS_LIMIT':
       return new Refusal(
         'BALANCE_LIMIT',

@@ -25,6 +25,7 @@ import { balanceOf, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { KeysOf, ReplyOf, ScriptArgument } from '../redis/verbs';
 import { type Deadlines, lastMomentOf, tooLate } from './deadline';
+import { suspended, tooMuch } from './trust';
 
 /** One signed and checked order in the form of the engine. Addresses and hashes are hex; it contains no trusted text. */
 export interface PlaceRequest extends Deadlines {
@@ -207,6 +208,10 @@ function readReply(request: PlaceRequest, reply: Reply, chain: ChainPlacing | nu
       throw new Refusal('UNAVAILABLE', 'the wallet could not be read from the chain; retry');
     case 'INSUFFICIENT_ALLOWANCE':
       throw allowanceRefusal(rest.slice(1), chain);
+    case 'WALLET_SUSPENDED':
+      throw suspended(rest[1] as Buffer);
+    case 'UNSETTLED_LIMIT':
+      throw tooMuch(rest.slice(1));
     default:
       throw scriptRefusal(code.toString(), rest.slice(1));
   }

@@ -1,6 +1,7 @@
-import { type Approvals, type Balance, type Balances, totalOf } from '../../exchange/facts';
+import { type Approvals, type Balance, type Balances, type Standing, totalOf } from '../../exchange/facts';
 import type { TokenPair } from '../../exchange/session';
-import { formatMicro } from '../../exchange/units';
+import { formatMicro, type Micro } from '../../exchange/units';
+import { isoOrNull } from '../prices';
 import { type ProfileFacts, presentProfile } from './social';
 
 function presentBalance(balance: Balance) {
@@ -28,6 +29,23 @@ const presentApprovals = ({ allowanceMicro, isApprovedForTokens, asOfBlock }: Ap
   asOfBlock,
 });
 
+const formatOrNull = (amount?: Micro | null): string | null => (amount == null ? null : formatMicro(amount));
+
+function presentStanding({ limit, lastStrike, suspendedUntilMs, ...standing }: Standing) {
+  return {
+    unsettled: formatMicro(standing.unsettledMicro),
+    unsettledLimit: formatOrNull(limit?.unsettledMicro),
+    committed: formatMicro(standing.committedMicro),
+    committedLimit: formatOrNull(limit?.committedMicro),
+    settled: formatMicro(standing.settledMicro),
+    growsAt: formatOrNull(limit?.growsAtMicro),
+    strikes: standing.strikes,
+    failureReason: lastStrike?.reason ?? null,
+    tradeId: lastStrike?.tradeId ?? null,
+    suspendedUntil: isoOrNull(suspendedUntilMs),
+  };
+}
+
 /** The body of GET /me/balances. */
 export function presentBalances(account: Balances) {
   return {
@@ -39,6 +57,7 @@ export function presentBalances(account: Balances) {
       ...presentBalance(token),
     })),
     ...(account.approvals && presentApprovals(account.approvals, totalOf(account))),
+    ...(account.standing && { standing: presentStanding(account.standing) }),
   };
 }
 

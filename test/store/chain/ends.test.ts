@@ -1,13 +1,17 @@
 import { FAULT_REASONS } from '../../../src/exchange/chain';
 import type { SettlementStatus } from '../../../src/exchange/status';
+import { micro } from '../../../src/exchange/units';
 import { createAudit } from '../../../src/store/audit/audit';
 import { watchCongestion } from '../../../src/store/chain/congestion';
 import { type FaultKind, readFailures } from '../../../src/store/chain/failures';
 import { createSendable } from '../../../src/store/chain/sendable';
+import { accountReads } from '../../../src/store/reads/on-chain';
 import { CHAIN_CASH } from '../../../src/store/records/layout';
 import { addressBytes, hashBytes } from '../../../src/store/records/order';
 import { listPlace, type SettlementKey, settlementName } from '../../../src/store/records/settlement';
+import { presentBalances } from '../../../src/wire/answers/account';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
+import { parseMicro } from '../../support/engine-world';
 import { alice, bob, carla, codeOf, told, withBooks } from './with-books';
 
 /** How settlements end when funds are on a chain, and what a failure means for the wallet at fault. */
@@ -87,6 +91,61 @@ test('matches that fail together by one deed of a wallet are one strike', async 
   await books.observe(chain.mine());
   for (let i = 0; i < 4; i++) await books.observe(chain.mine());
   expect(await codeOf(place(buy(bob, 0, '1', '0.20')))).toBe('no refusal');
+});
+
+test('strikes suspend for a minute, an hour and a day, say which trade failed and why, and are forgotten after 30 days', async () => {
+  const books = await open();
+  const { buy, place, observing, chain, clock, now } = books;
+  const DAY_MS = 24 * 3_600_000;
+  const reads = accountReads({
+    ...{ accounts: books.accounts, unsettledMaxNewMicro: micro(0), now },
+    market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
+  });
+  const standing = async () => (await reads.balances(bob)).standing;
+  const pass = async (ms: number): Promise<void> => {
+    await clock(now() + ms);
+    await books.observe(chain.mine());
+  };
+  for (const [turn, suspendedMs] of [60_000, 3_600_000, DAY_MS, DAY_MS, 60_000].entries()) {
+    const isLast = turn === 4;
+    if (isLast) await pass(31 * DAY_MS);
+    expect(await standing()).toMatchObject({ strikes: isLast ? 0 : turn, suspendedUntilMs: null });
+    const { key } = await matched(books);
+    const fault = { wallet: bob, reason: 'TOKENS' } as const;
+    expect(await observing.voidSettlement(key, fault, VOIDED_AT)).toBe('OK');
+    const [strikes, untilMs] = [isLast ? 1 : turn + 1, now() + suspendedMs];
+    const tradeId = `${key.marketId}-${key.sequence}-${key.part}`;
+    expect(await standing()).toMatchObject({
+      ...{ strikes, suspendedUntilMs: untilMs, lastStrike: { reason: 'TOKENS', tradeId } },
+    });
+    const until = new Date(untilMs).toISOString();
+    const refused = { code: 'WALLET_SUSPENDED', extra: { until, tradeId, strikes, failureReason: 'TOKENS' } };
+    const message = expect.stringMatching(
+      `trade ${tradeId} .* had too few tokens; .* from ${until}.*for ${strikes === 1 ? 'an hour' : 'a day'}$`,
+    );
+    await expect(place(buy(bob, 0, '1', '0.20'))).rejects.toMatchObject({ ...refused, message });
+    await pass(suspendedMs);
+    await place(buy(bob, 0, '1', '0.20'));
+  }
+});
+
+test('a wallet sees its limits before it is refused, and they are those of the refusal', async () => {
+  const books = await open({ unsettledMaxNew: '15' });
+  const { buy, place } = books;
+  await matched(books);
+  await place(buy(bob, 0, '3', '0.20'));
+  const reads = accountReads({
+    ...{ accounts: books.accounts, unsettledMaxNewMicro: parseMicro('15'), now: books.now },
+    market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
+  });
+  const { standing } = presentBalances(await reads.balances(bob));
+  expect(standing).toEqual({
+    ...{ unsettled: '6', unsettledLimit: '15', committed: '6.6', committedLimit: '150', settled: '0' },
+    ...{ growsAt: '150', strikes: 0, failureReason: null, tradeId: null, suspendedUntil: null },
+  });
+  await expect(place(buy(bob, 0, '50', '0.20'))).rejects.toMatchObject({
+    extra: { limit: standing?.unsettledLimit, unsettled: standing?.unsettled },
+  });
 });
 
 test('failures are counted by their reason, and strikes once for each deed of a wallet', async () => {

@@ -13,6 +13,9 @@ test('the value that waits for the chain is bounded, and the bound grows with wh
   await expect(place(buy(bob, 0, '2', '0.50'))).rejects.toMatchObject({
     code: 'UNSETTLED_LIMIT',
     extra: { limit: '5', unsettled: '4.5' },
+    message: expect.stringContaining(
+      '(the limit grows tenfold with trades worth 50 that are settled, so far it is 0)',
+    ),
   });
   for (let turn = 0; turn < 12; turn++) {
     for (const { match } of waiting.values()) chain.settle(match);
@@ -36,7 +39,10 @@ test('the limit of a contract does not grow, because it may refuse at any time',
     for (const { match } of waiting.values()) chain.settle(match);
     await books.observe(chain.mine());
   }
-  expect(await codeOf(place(buy(bob, 0, '2', '0.90')))).toBe('UNSETTLED_LIMIT');
+  await expect(place(buy(bob, 0, '2', '0.90'))).rejects.toMatchObject({
+    code: 'UNSETTLED_LIMIT',
+    message: expect.stringContaining('(the limit of a contract wallet does not grow)'),
+  });
   expect(await codeOf(place(sell(alice, 0, '2', '0.90')))).toBe('no refusal');
 });
 

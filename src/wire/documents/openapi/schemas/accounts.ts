@@ -1,4 +1,4 @@
-import { array, constant, described, flag, integer, type Json, object, ref, text } from '../schema';
+import { array, constant, described, flag, integer, type Json, nullable, object, ref, text } from '../schema';
 
 const balance = {
   total: ref('Money'),
@@ -9,7 +9,7 @@ const balance = {
 };
 /** Members of funds on a chain. */
 const ON_CHAIN_BALANCE = ['unsettled', 'pending'];
-export const ON_CHAIN_BALANCES = ['approvals', 'asOfBlock'];
+export const ON_CHAIN_BALANCES = ['approvals', 'asOfBlock', 'standing'];
 
 export const BALANCES_MEMBERS = {
   collateral: object(balance, ON_CHAIN_BALANCE),
@@ -39,6 +39,32 @@ export const BALANCES_MEMBERS = {
     }),
   }),
   asOfBlock: integer('The final block of the collateral and the approvals; tokens may be of an earlier one.'),
+  standing: described(
+    object({
+      unsettled: ref('Money'),
+      unsettledLimit: described(
+        nullable(ref('Money')),
+        'The most that may wait with the next order; null: no limit.',
+      ),
+      committed: ref('Money'),
+      committedLimit: described(nullable(ref('Money')), 'The most of that; null: no limit.'),
+      settled: ref('Money'),
+      growsAt: described(
+        nullable(ref('Money')),
+        'The value of settled trades at which both limits grow tenfold; null: never, as for a contract wallet.',
+      ),
+      strikes: integer(
+        'The deeds of the wallet for which trades failed; they are forgotten after 30 days without another.',
+      ),
+      failureReason: described(nullable(ref('FailureReason')), 'The reason of the last strike.'),
+      tradeId: described(nullable(ref('TradeId')), 'The trade that failed then.'),
+      suspendedUntil: described(
+        nullable(ref('Time')),
+        'The time from which the wallet may order again; null: now.',
+      ),
+    }),
+    'The limits of the wallet, of which `UNSETTLED_LIMIT` tells, and its strikes, of which `WALLET_SUSPENDED` tells. `unsettled` is the value of the trades that wait for the chain, `committed` the same with all that open orders need, and `settled` the value of all trades that the chain has settled.',
+  ),
 };
 
 /** Sign-in, and a wallet's own data. */

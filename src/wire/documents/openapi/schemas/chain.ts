@@ -1,6 +1,7 @@
 import { FAULT_REASONS } from '../../../../exchange/chain';
 import type { ErrorCode } from '../../../../exchange/errors';
 import { CONTRACTS } from '../examples/market';
+import { TRADE_ID } from '../examples/story';
 import { array, choice, described, integer, type Json, nullable, object, ref, text } from '../schema';
 import type { Extension } from './problems';
 
@@ -86,7 +87,17 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
     example: { limit: '100', unsettled: '96.5' },
   },
   WALLET_SUSPENDED: {
-    members: { until: described(ref('Time'), 'The time from which the wallet may order again.') },
-    example: { until: '2027-02-01T09:31:05.000Z' },
+    members: {
+      until: described(ref('Time'), 'The time from which the wallet may order again.'),
+      failureReason: ref('FailureReason'),
+      tradeId: described(ref('TradeId'), 'The trade that failed by the fault of the wallet.'),
+      strikes: integer('The strikes of the wallet that are not forgotten, with this one.'),
+    },
+    example: {
+      until: '2027-02-01T09:31:05.000Z',
+      failureReason: 'ALLOWANCE',
+      tradeId: TRADE_ID,
+      strikes: 1,
+    },
   },
 };

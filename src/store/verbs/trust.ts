@@ -1,0 +1,40 @@
+import type { FaultReason } from '../../exchange/chain';
+import { Refusal } from '../../exchange/errors';
+import { formatMicro } from '../../exchange/units';
+import { unpackStrikes } from '../records/standing';
+
+/** The refusals of a wallet that the exchange trusts too little (lua/chain/lib/standing.lua), in words. */
+
+/** The deed of the wallet for which a settlement failed. Other reasons are no strike. */
+const DEEDS: { readonly [Reason in FaultReason]?: string } = {
+  NONCE: 'it had raised its nonce above that of its order',
+  SIGNATURE: 'its signature was not valid any more',
+  CANCELLED: 'it had cancelled its order on the contract',
+  COLLATERAL: 'it had too little collateral',
+  ALLOWANCE: 'the exchange contract might not take enough of its collateral',
+  TOKENS: 'it had too few tokens',
+  APPROVAL: 'the exchange contract might not take its tokens',
+};
+
+export function suspended(packed: Buffer): Refusal {
+  const { count, untilMs, reason, tradeId } = unpackStrikes(packed);
+  const until = new Date(untilMs).toISOString();
+  const next = count === 1 ? 'an hour' : 'a day';
+  const deed = DEEDS[reason] ?? 'the chain refused it';
+  const text = `trade ${tradeId} of the wallet failed (${reason}): ${deed}; it may order again from ${until}, and its cancels work; that was strike ${count}, and another one within 30 days suspends it for ${next}`;
+  return new Refusal('WALLET_SUSPENDED', text, { until, failureReason: reason, tradeId, strikes: count });
+}
+
+export function tooMuch(detail: readonly unknown[]): Refusal {
+  const [limitMicro = 0, waiting = 0, isResting, settled = 0, growsAt = 0] = detail.map(Number);
+  const [limit, unsettled] = [formatMicro(limitMicro), formatMicro(waiting)];
+  const grows =
+    growsAt === 0
+      ? 'the limit of a contract wallet does not grow'
+      : `the limit grows tenfold with trades worth ${formatMicro(growsAt)} that are settled, so far it is ${formatMicro(settled)}`;
+  const why =
+    isResting === 1
+      ? `matches and open orders worth ${unsettled} may wait for the chain; with this order they pass ${limit} (${grows}): cancel some, or wait until matches are settled`
+      : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit} (${grows}): make it smaller, or wait until some are settled`;
+  return new Refusal('UNSETTLED_LIMIT', why, { limit, unsettled });
+}
