@@ -6,20 +6,23 @@ from .live import Live
 from .orders import NewOrder, build_order
 from .sessions import Session, siwe_text
 from .transactions import calls_of, send_calls
-from .wallet import Wallet, order_digest
+from .wallet import ContractWallet, Signer, Wallet, order_digest, safe_wallet
 
 __all__ = [
     "Book",
     "Client",
+    "ContractWallet",
     "ExchangeError",
     "Live",
     "NewOrder",
     "Session",
+    "Signer",
     "Wallet",
     "build_order",
     "calls_of",
     "checksum_of",
     "order_digest",
+    "safe_wallet",
     "send_calls",
     "siwe_text",
 ]

@@ -8,7 +8,7 @@ from .errors import ExchangeError
 from .orders import NewOrder, body_of, build_order
 from .sessions import Session, Sessions
 from .transport import Transport, persist
-from .wallet import Wallet, order_digest
+from .wallet import Signer, order_digest
 
 READ_SECONDS_MAX = 10.0
 RESOLVE_SECONDS = 20.0
@@ -23,7 +23,7 @@ class Client:
     def __init__(
         self,
         base_url: str = "http://localhost:3000",
-        wallet: Optional[Wallet] = None,
+        wallet: Optional[Signer] = None,
         *,
         api_key: Optional[str] = None,
         timeout: float = 10.0,
@@ -140,7 +140,8 @@ class Client:
     def sign(self, trading: Mapping[str, Any], order: NewOrder) -> Dict[str, Any]:
         """The body of a submission, signed by the wallet of this client."""
         wallet = self._own_wallet()
-        fields = build_order(trading, wallet.address, order, decimals=self.decimals(), nonce=self._nonce)
+        terms = {"decimals": self.decimals(), "nonce": self._nonce, "signature_type": wallet.signature_type}
+        fields = build_order(trading, wallet.address, order, **terms)
         signature = wallet.sign_order(trading["eip712"]["domain"], fields)
         return body_of(order, {**fields, "signature": signature})
 
@@ -256,7 +257,7 @@ class Client:
             self._nonce = int(current)
             return attempt()
 
-    def _own_wallet(self) -> Wallet:
+    def _own_wallet(self) -> Signer:
         if self.wallet is None:
             raise ExchangeError("NOT_SIGNED_IN", "this client has no wallet to sign orders with")
         return self.wallet

@@ -28,7 +28,13 @@ class NewOrder:
 
 
 def build_order(
-    trading: Mapping[str, Any], maker: str, order: NewOrder, *, decimals: int = 18, nonce: int = 0
+    trading: Mapping[str, Any],
+    maker: str,
+    order: NewOrder,
+    *,
+    decimals: int = 18,
+    nonce: int = 0,
+    signature_type: int = 0,
 ) -> Dict[str, Any]:
     """The twelve members to sign. `trading` is the answer of GET /markets/{id}/trading."""
     if order.side not in ("BUY", "SELL"):
@@ -55,7 +61,7 @@ def build_order(
         "nonce": str(nonce),
         "feeRateBps": str(trading["limits"]["feeRateBps"]),
         "side": 0 if order.side == "BUY" else 1,
-        "signatureType": 0,
+        "signatureType": signature_type,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Optional
 
 from .errors import ExchangeError
 from .transport import Transport, persist
-from .wallet import Wallet
+from .wallet import Signer
 
 REFRESH_SECONDS_MAX = 8.0
 #: A token is renewed this long before it expires.
@@ -47,7 +47,7 @@ def siwe_text(challenge: Mapping[str, Any]) -> str:
 
 class Sessions:
     def __init__(
-        self, transport: Transport, wallet: Optional[Wallet], on_session: Optional[Callable[[Optional[Session]], None]]
+        self, transport: Transport, wallet: Optional[Signer], on_session: Optional[Callable[[Optional[Session]], None]]
     ) -> None:
         self._transport = transport
         self._wallet = wallet
@@ -88,7 +88,7 @@ class Sessions:
     def _sign_in(self) -> Session:
         if self._wallet is None:
             raise ExchangeError("NOT_SIGNED_IN", "this client has no wallet to sign in with")
-        wallet: Wallet = self._wallet
+        wallet: Signer = self._wallet
 
         def attempt() -> Session:
             # A nonce can be used once, so another attempt needs another one.

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import secrets
 from hashlib import sha256
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Union
 
 from Cryptodome.Hash import keccak
 from ecdsa import SECP256k1
@@ -20,6 +20,10 @@ N = int(SECP256k1.order)
 
 def keccak256(data: bytes) -> bytes:
     return bytes(keccak.new(digest_bits=256, data=data).digest())
+
+
+SAFE_DOMAIN_HASH = keccak256(b"EIP712Domain(uint256 chainId,address verifyingContract)")
+SAFE_MESSAGE_HASH = keccak256(b"SafeMessage(bytes message)")
 
 
 def word(value: Union[int, str]) -> bytes:
@@ -76,7 +80,49 @@ def checksum_address(lower: str) -> str:
     return "0x" + "".join(c.upper() if int(mark, 16) > 7 else c for c, mark in zip(digits, marks))
 
 
-class Wallet:
+class Signer:
+    """Signs orders and sign-in messages for its address."""
+
+    address: str
+    #: 0: a key signs. 3: a contract at the address checks what is signed (EIP-1271).
+    signature_type = 0
+
+    def sign_digest(self, digest: bytes) -> str:
+        raise NotImplementedError
+
+    def sign_message(self, text: str) -> str:
+        return self.sign_digest(message_digest(text))
+
+    def sign_order(self, domain: Mapping[str, Any], order: Mapping[str, Any]) -> str:
+        return self.sign_digest(order_digest(domain, order))
+
+
+class ContractWallet(Signer):
+    """A contract that checks signatures itself. `sign` turns a digest of 32 bytes into what the contract takes."""
+
+    signature_type = 3
+
+    def __init__(self, address: str, sign: Callable[[bytes], str]) -> None:
+        self.address = address
+        self._sign = sign
+
+    def sign_digest(self, digest: bytes) -> str:
+        return self._sign(digest)
+
+
+def safe_wallet(address: str, owners: Sequence[Wallet], chain_id: int) -> ContractWallet:
+    """A Safe with its compatibility fallback handler; `owners` are as many as its threshold needs."""
+    domain = keccak256(SAFE_DOMAIN_HASH + word(chain_id) + word(address))
+
+    def sign(digest: bytes) -> str:
+        message = keccak256(b"\x19\x01" + domain + keccak256(SAFE_MESSAGE_HASH + keccak256(digest)))
+        in_order = sorted(owners, key=lambda owner: int(owner.address, 16))
+        return "0x" + "".join(owner.sign_digest(message)[2:] for owner in in_order)
+
+    return ContractWallet(address, sign)
+
+
+class Wallet(Signer):
     """A private key that signs orders and sign-in messages."""
 
     def __init__(self, private_key: Optional[str] = None) -> None:
@@ -95,9 +141,6 @@ class Wallet:
         """65 bytes: r, s in the lower half, v 27 or 28."""
         return str((_eth_keys_sign or _ecdsa_sign)(self._key, digest))
 
-    def sign_message(self, text: str) -> str:
-        return self.sign_digest(message_digest(text))
-
     def sign_transaction(
         self, *, chain_id: int, nonce: int, gas_price: int, gas_limit: int, to: str, data: str, value: int = 0
     ) -> str:
@@ -107,9 +150,6 @@ class Wallet:
         signature = bytes.fromhex(self.sign_digest(keccak256(rlp([*fields, chain_id, 0, 0])))[2:])
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
         return "0x" + rlp([*fields, signature[64] - 27 + 35 + 2 * chain_id, r, s]).hex()
-
-    def sign_order(self, domain: Mapping[str, Any], order: Mapping[str, Any]) -> str:
-        return self.sign_digest(order_digest(domain, order))
 
 
 def _ecdsa_sign(key: int, digest: bytes) -> str:

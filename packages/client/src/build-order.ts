@@ -31,6 +31,8 @@ export interface OrderParams {
   readonly nonce?: number | bigint | string | undefined;
   readonly salt?: bigint | string | undefined;
   readonly maker: string;
+  /** 0, a key's, by default; 3 for a contract that checks signatures itself. */
+  readonly signatureType?: 0 | 3 | undefined;
   /** COLLATERAL_DECIMALS of the exchange. */
   readonly decimals?: number | undefined;
 }
@@ -59,7 +61,7 @@ export function buildOrder(terms: OrderTerms, params: OrderParams): UnsignedOrde
     nonce: (params.nonce ?? 0).toString(),
     feeRateBps: String(params.feeRateBps ?? terms.limits.feeRateBps),
     side: side === 'BUY' ? 0 : 1,
-    signatureType: 0,
+    signatureType: params.signatureType ?? 0,
   };
 }
 

@@ -16,9 +16,18 @@ export {
 } from './live';
 export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced } from './orders';
 export { walk } from './reads';
+export { type SafeOptions, type SafeOwner, safeWallet } from './safe';
 export type { Session, Signer } from './sessions';
 export { siweText } from './siwe';
-export { callsOf, type SendOptions, sendCalls, type TransactionSigner } from './transactions';
+export {
+  callsOf,
+  type ExecutingWallet,
+  isContractAt,
+  type SendOptions,
+  type SendTo,
+  sendCalls,
+  type TransactionSigner,
+} from './transactions';
 export type { Fetch } from './transport';
 export type * from './types';
 export type * from './types-account';

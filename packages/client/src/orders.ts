@@ -6,8 +6,8 @@ import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
 import type { BatchResult, Booked, Replacement, SignedOrder, Submission, SubmitBody } from './types-account';
 
-/** An order to place; the maker is the signer, and the client adds fee and nonce. */
-export type NewOrder = Omit<OrderParams, 'maker'>;
+/** An order to place; the maker is the signer, and the client adds fee, nonce and signature type. */
+export type NewOrder = Omit<OrderParams, 'maker' | 'signatureType'>;
 
 export interface PlaceOptions {
   readonly clientOrderId?: string | undefined;
@@ -120,14 +120,16 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     }
   }
 
-  async function create(terms: OrderTerms, maker: string, { nonce, ...order }: NewOrder) {
-    const current = nonce ?? nonces.get(maker.toLowerCase());
-    return buildOrder(terms, {
+  async function create(terms: OrderTerms, signer: Signer, { nonce, ...order }: NewOrder) {
+    const { address: maker, isContract } = signer;
+    const unsigned = buildOrder(terms, {
       ...order,
       decimals: order.decimals ?? (await decimals()),
-      nonce: current,
+      nonce: nonce ?? nonces.get(maker.toLowerCase()),
       maker,
+      signatureType: isContract ? 3 : 0,
     });
+    return signOrder(signer, terms.eip712, unsigned);
   }
 
   async function submitOrder(
@@ -172,7 +174,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   ): Promise<T> {
     const terms = await termsOf(market);
     for (let attempt = 1; ; attempt++) {
-      const signed = await signOrder(signer, terms.eip712, await create(terms, signer.address, order));
+      const signed = await create(terms, signer, order);
       try {
         return await submit(terms.market.id, bodyOf(signed, order, options));
       } catch (error) {
@@ -199,7 +201,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     const terms = await termsOf(market);
     const bodies: SubmitBody[] = [];
     for (const order of orders) {
-      const signed = await signOrder(signer, terms.eip712, await create(terms, signer.address, order));
+      const signed = await create(terms, signer, order);
       bodies.push(bodyOf(signed, order, order));
     }
     const request: Request = {

@@ -7,6 +7,8 @@ import type { Challenge, Tokens } from './types-account';
 /** The signer: an ethers Wallet fits unchanged, an EIP-1193 wallet needs a few lines around it. */
 export interface Signer {
   readonly address: string;
+  /** The address is a contract that checks signatures itself (EIP-1271): its orders have signatureType 3. */
+  readonly isContract?: boolean | undefined;
   signMessage(text: string): Promise<string>;
   signTypedData(
     domain: Eip712Domain,

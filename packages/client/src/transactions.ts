@@ -22,13 +22,24 @@ export interface TransactionSigner {
   signTransaction(transaction: UnsignedTransaction): Promise<string>;
 }
 
-export interface SendOptions {
+/** The node that takes the transactions. */
+export interface SendTo {
   /** Of `chain` in GET /config, or another node of the same chain. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  readonly signer: TransactionSigner;
   /** Default: the price that the node asks for. */
   readonly gasPriceWei?: bigint;
+}
+
+/** A wallet that has no key of its own and makes calls in its own way, as a contract does. */
+export interface ExecutingWallet {
+  readonly address: string;
+  /** Resolves with the hashes of the transactions when all are in blocks. */
+  execute(node: SendTo, calls: readonly WalletCall[]): Promise<string[]>;
+}
+
+export interface SendOptions extends SendTo {
+  readonly signer: TransactionSigner | ExecutingWallet;
 }
 
 const REQUEST_MS_MAX = 10_000;
@@ -46,12 +57,27 @@ export function callsOf(error: unknown): readonly WalletCall[] | null {
 
 /** Sends one after the other and resolves with their hashes when all are in blocks. Rejects with the first that fails. */
 export async function sendCalls(options: SendOptions, calls: readonly WalletCall[]): Promise<string[]> {
+  const { signer, ...node } = options;
+  if ('execute' in signer) return signer.execute(node, calls);
   const hashes: string[] = [];
-  for (const call of calls) hashes.push(await sendOne(options, call));
+  for (const call of calls) hashes.push(await sendOne(node, signer, call));
   return hashes;
 }
 
-async function sendOne({ rpcUrl, chainId, signer, gasPriceWei }: SendOptions, call: WalletCall) {
+/** EIP-7702: the account of a key that has lent its address to a program, and still signs with its key. */
+const DELEGATED = '0xef0100';
+
+/** Whether a contract is deployed at the address, so that its signer is one with `isContract`. */
+export async function isContractAt(rpcUrl: string, address: string): Promise<boolean> {
+  const code = String(await askNode(rpcUrl, 'eth_getCode', [address, 'latest']));
+  return code !== '0x' && !code.startsWith(DELEGATED);
+}
+
+async function sendOne(
+  { rpcUrl, chainId, gasPriceWei }: SendTo,
+  signer: TransactionSigner,
+  call: WalletCall,
+) {
   const { to, data } = call;
   const ask = (method: string, ...params: unknown[]): Promise<unknown> => askNode(rpcUrl, method, params);
   const number = async (method: string, ...params: unknown[]): Promise<bigint> =>
@@ -81,7 +107,7 @@ async function untilMined(
   throw new Error(`the transaction ${hash} is in no block yet`);
 }
 
-async function askNode(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+export async function askNode(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
