@@ -33,15 +33,20 @@ const byAge = (a: Order, b: Order): number =>
   Number(isOpen(b)) - Number(isOpen(a)) ||
   (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
 
+/** With funds on a chain: the shares of which the chain has decided. */
+const settled = ({ settledSize = '0', failedSize = '0' }: Order): number =>
+  Number(settledSize) + Number(failedSize);
+
 /** The person sees one message for each change of a known order; the socket or the answer to a request may bring it first. */
 function mergeOrders(more: readonly Order[]): void {
   const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
   for (const order of more) {
     const known = all.get(order.orderHash);
     // The request was in progress when a later message came.
-    if (known && known.updatedAt > order.updatedAt) continue;
+    if (known && (known.updatedAt > order.updatedAt || settled(known) > settled(order))) continue;
     const news = newsOf(known, order, remembered(order.marketId));
-    if (news !== null) tell(news, order.status === 'FILLED' ? 'good' : 'plain');
+    const isGood = order.status === 'FILLED' && (known?.failedSize ?? order.failedSize) === order.failedSize;
+    if (news !== null) tell(news, isGood ? 'good' : 'plain');
     all.set(order.orderHash, order);
   }
   change({ orders: [...all.values()].sort(byAge).slice(0, ORDERS_MAX) });

@@ -1,39 +1,142 @@
-import type { ChainSettlement, SettlementStatus } from 'ctf-exchange-client';
+import type { ChainSettlement, FailureReason, SettlementStatus } from 'ctf-exchange-client';
+import { nowMs } from './units';
+import type { Say } from './words';
 
-const SETTLED: Readonly<Record<SettlementStatus, string>> = {
+/** The words for a chain: the progress of a trade, the cause of a failure, and refusals. */
+
+type Open = Exclude<SettlementStatus, 'CONFIRMED' | 'FAILED'>;
+
+const SETTLED: Readonly<Record<Open, string>> = {
   MATCHED: 'Not yet spendable: waiting to be sent to the chain',
   SUBMITTED: 'Not yet spendable: sent to the chain',
   RETRYING: 'Not yet spendable: it is sent again',
-  CONFIRMED: 'Final',
-  FAILED: 'Failed: nothing was paid',
 };
 
-const FAULTS: Readonly<Record<string, string>> = {
-  COLLATERAL: 'lacked the money',
-  ALLOWANCE: 'had withdrawn its approval',
-  APPROVAL: 'had withdrawn its approval',
-  TOKENS: 'lacked the shares',
-  CANCELLED: 'had cancelled its order on the chain',
-  NONCE: 'had voided its orders on the chain',
-  SIGNATURE: 'no longer stands by its signature',
-  CALLBACK: 'could not pay, because the token refused the transfer',
-};
+interface Fault {
+  /** After the name of the wallet. */
+  readonly did: string;
+  /** For its owner. */
+  readonly next: string;
+}
+
+const OF_WALLETS: Readonly<Record<string, Fault>> = {
+  COLLATERAL: {
+    did: 'lacked the money when the chain took the trade',
+    next: 'Keep the money of your orders in your wallet.',
+  },
+  ALLOWANCE: {
+    did: 'no longer let the exchange contract take the money',
+    next: 'Approve the exchange again.',
+  },
+  TOKENS: {
+    did: 'lacked the shares when the chain took the trade',
+    next: 'Keep the shares that you offer in your wallet.',
+  },
+  APPROVAL: {
+    did: 'no longer let the exchange contract take the shares',
+    next: 'Approve the exchange again.',
+  },
+  CANCELLED: {
+    did: 'had cancelled the order on the chain',
+    next: 'Cancel here, too, before others meet the order.',
+  },
+  NONCE: {
+    did: 'had voided its older orders on the chain',
+    next: 'Place the order again: it is signed with your new nonce.',
+  },
+  SIGNATURE: {
+    did: 'no longer stands by the signature of the order',
+    next: 'If the owners of your wallet have changed, sign the order again.',
+  },
+  CALLBACK: {
+    did: 'could not pay, because the token refused the transfer',
+    next: 'Find out why the token does not leave your wallet.',
+  },
+} satisfies Partial<Record<FailureReason, Fault>>;
+
+/** No wallet is at fault. */
+const OF_THE_EXCHANGE: Readonly<Record<string, string>> = {
+  EXPIRED: 'the order expired before the chain took the trade',
+  PAUSED: 'the exchange contract was paused',
+  NOT_OPERATOR: 'the exchange was not allowed to settle it',
+  INVALID_TOKEN: 'the exchange contract does not know the shares of this market',
+  OUT_OF_GAS: 'the transaction ran out of gas',
+  UNKNOWN: 'the exchange contract refused it',
+} satisfies Partial<Record<FailureReason, string>>;
 
 type Progress = ChainSettlement & { readonly settlementStatus: SettlementStatus };
 
-/** How far the chain is with a trade: sent, in a block, final. */
-export function progressOf(trade: Progress): string {
+const isSame = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && a.toLowerCase() === b?.toLowerCase();
+
+/** How far the chain is with a trade of the wallet `own`: sent, in a block, final. */
+export function progressOf(trade: Progress, own?: string): string {
   const { settlementStatus, blockNumber } = trade;
-  if (settlementStatus === 'FAILED') return whyFailed(trade);
-  if (blockNumber === undefined) return SETTLED[settlementStatus];
-  return settlementStatus === 'CONFIRMED'
-    ? `Final in block ${blockNumber}`
+  if (settlementStatus === 'FAILED') return whyFailed(trade, own);
+  if (settlementStatus === 'CONFIRMED')
+    return blockNumber === undefined ? 'Final' : `Final in block ${blockNumber}`;
+  return blockNumber === undefined
+    ? SETTLED[settlementStatus]
     : `Not yet spendable: in block ${blockNumber}, final soon`;
 }
 
-/** The wallet that failed, and that nothing was paid. */
-function whyFailed({ failureReason, failedWallet }: ChainSettlement): string {
-  const fault = FAULTS[failureReason ?? ''];
-  if (fault === undefined || failedWallet === undefined) return SETTLED.FAILED;
-  return `Failed: ${failedWallet.slice(0, 6)}…${failedWallet.slice(-4)} ${fault}. Nothing was paid.`;
+const FREE_AGAIN = 'What you had in it is free again; place the order again if you still want it.';
+
+/** The wallet at fault, its fault, that nothing was paid, and the next step. */
+export function whyFailed(
+  { failureReason = 'UNKNOWN', failedWallet }: ChainSettlement,
+  own?: string,
+): string {
+  const fault = OF_WALLETS[failureReason];
+  if (fault && isSame(failedWallet, own))
+    return `Failed: your wallet ${fault.did}. Nothing was paid. ${fault.next}`;
+  if (fault && failedWallet !== undefined)
+    return `Failed: the other wallet, ${failedWallet.slice(0, 6)}…${failedWallet.slice(-4)}, ${fault.did}. Nothing was paid. ${FREE_AGAIN}`;
+  const why = OF_THE_EXCHANGE[failureReason] ?? 'the orders do not fit each other any more';
+  return `Failed: ${why}. Nothing was paid, and no wallet is at fault. ${FREE_AGAIN}`;
 }
+
+/** The fault of the wallet `own` in its latest failed trade; null without one. */
+export function lastFaultOf(trades: readonly Progress[], own: string | undefined): string | null {
+  const failed = trades.find(
+    ({ settlementStatus, failedWallet }) => settlementStatus === 'FAILED' && isSame(failedWallet, own),
+  );
+  return OF_WALLETS[failed?.failureReason ?? '']?.did ?? null;
+}
+
+const TIME = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+});
+const DAY_MS = 86_400_000;
+
+/** "14:05:10", and with its day where that is not near. */
+function timeOf(until: unknown): string {
+  const at = new Date(String(until));
+  if (Number.isNaN(at.getTime())) return 'later';
+  const text = TIME.format(at);
+  return `at ${at.getTime() - nowMs() < DAY_MS / 2 ? text.replace(/^.*, /, '') : text}`;
+}
+
+const money = (value: unknown): string =>
+  `$${Number(value ?? 0).toLocaleString('en-US', { maximumFractionDigits: 2 })}`;
+
+/** The words of refusals that only funds on a chain bring. `faultOf` returns the latest fault of the wallet. */
+export function refusalsOnChain(faultOf: () => string | null): Readonly<Record<string, Say>> {
+  return {
+    INSUFFICIENT_ALLOWANCE: ({ asset }) =>
+      `The exchange contract may not take ${asset === undefined || asset === 'COLLATERAL' ? 'this much of your money' : 'your shares'} yet. Approve the exchange, and wait some seconds until that is final.`,
+    UNSETTLED_LIMIT: unsettled,
+    WALLET_SUSPENDED: ({ until }) =>
+      `You may order again ${timeOf(until)}, because a trade of yours failed: your wallet ${faultOf() ?? 'could not do what its order said'}. The first time this lasts a minute, then an hour, then a day. You can still cancel.`,
+    ON_CHAIN: () => 'Your own wallet does this.',
+  };
+}
+
+const unsettled: Say = ({ limit, unsettled: now, detail }) => {
+  const withOrders = /open orders/.test(String(detail));
+  const what = withOrders ? 'trades and open orders' : 'trades';
+  const advice = withOrders
+    ? 'Cancel open orders, or wait until trades are final.'
+    : 'Make the order smaller, or wait some seconds until trades are final.';
+  return `Of your ${what}, ${money(limit)} may wait for the chain at once, and ${money(now)} do. ${advice} The limit grows tenfold when ten times as much has been settled; that of a contract wallet stays.`;
+};

@@ -1,10 +1,11 @@
 import { callsOf, type OwnTrade, sendCalls, type WalletCall } from 'ctf-exchange-client';
 import { account, reloadAccount, reloadTrades, showBalances } from './account-data';
+import { lastFaultOf, refusalsOnChain } from './chain-words';
 import { client, type Wallet, wallet } from './exchange';
 import { config } from './exchange-state';
-import { transactionSignerOf, transactionsOf } from './sign-in';
+import { testKey } from './sign-in';
 import { microOf } from './units';
-import { WalletRefusal } from './words';
+import { learnWords, WalletRefusal } from './words';
 
 /** Transactions that a wallet sends itself with funds on a chain; loaded only where it has some. */
 
@@ -17,13 +18,27 @@ const REFRESH_MS = 3_000;
 /** A trade is in a block, and then final, one or two seconds after the match. */
 const FOLLOW_MS = 500;
 
-/** Sends them one after the other; resolves when all are in blocks. */
-async function send(owner: Wallet, calls: readonly WalletCall[]): Promise<void> {
+/** Tells what is waited for. */
+type OnStep = (words: string) => void;
+
+learnWords(refusalsOnChain(() => lastFaultOf(account.get().trades ?? [], wallet.get()?.address)));
+
+/** Resolves when all are in blocks. */
+async function send(
+  owner: Wallet,
+  calls: readonly WalletCall[],
+  onStep: OnStep = () => undefined,
+): Promise<void> {
   const { chain, chainId } = config.get() ?? (await client.config());
-  if (owner.kind === 'injected') return transactionsOf(owner, chainId, calls);
+  if (owner.kind === 'injected') {
+    const { sendByWallet } = await import('./wallet-sending');
+    return sendByWallet({ address: owner.address, chainId, calls, onStep });
+  }
   if (!chain || chain.rpcUrl === null)
     throw new WalletRefusal('This exchange offers test wallets no way to the chain. Use your own wallet.');
-  await sendCalls({ rpcUrl: chain.rpcUrl, chainId, signer: await transactionSignerOf() }, calls);
+  const { keyOf, testTransactionSigner } = await import('./wallet-test');
+  onStep('Sent: waiting for blocks…');
+  await sendCalls({ rpcUrl: chain.rpcUrl, chainId, signer: testTransactionSigner(keyOf(testKey())) }, calls);
 }
 
 /** Runs a request, or sends the transactions that the exchange asks for instead. True when the wallet sent them. */
@@ -48,7 +63,7 @@ async function until(isThere: () => boolean, what: string): Promise<void> {
   throw new WalletRefusal(`${what} Please try again in a minute.`);
 }
 
-const hasCollateral = (): boolean => microOf(account.get().balances?.collateral.total ?? '0') > 0;
+export const hasCollateral = (): boolean => microOf(account.get().balances?.collateral.total ?? '0') > 0;
 
 export function isApproved(): boolean {
   const approvals = account.get().balances?.approvals;
@@ -56,9 +71,10 @@ export function isApproved(): boolean {
 }
 
 /** All that a wallet needs before its first order: for a test wallet test funds, for every wallet two approvals. */
-export async function prepare(owner: Wallet): Promise<void> {
+export async function prepare(owner: Wallet, onStep: OnStep): Promise<void> {
   const { chain } = config.get() ?? (await client.config());
   if (owner.kind === 'test' && !hasCollateral()) {
+    onStep('Test funds are on their way…');
     await client.faucet();
     await until(hasCollateral, 'The test funds are not there yet.');
   }
@@ -67,7 +83,9 @@ export async function prepare(owner: Wallet): Promise<void> {
   await send(
     owner,
     (chain?.approvals ?? []).filter((_, i) => isGiven[i] !== true),
+    onStep,
   );
+  onStep('In a block: waiting until it is final…');
   await until(isApproved, 'Your approvals are not final yet.');
   reloadAccount();
 }

@@ -30,8 +30,12 @@ const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL
 
 /** The change of a known order in words; null when there is nothing to report. */
 export function newsOf(before: Order | undefined, now: Order, market: Market | undefined): string | null {
-  if (!before || before.updatedAt >= now.updatedAt) return null;
+  if (!before) return null;
   const name = nameOf(market, now.outcomeIndex);
+  // The chain does not change the order itself.
+  const failed = lotsOf(now.failedSize ?? '0') - lotsOf(before.failedSize ?? '0');
+  if (failed > 0) return `A trade of ${shares(failed)} ${name} failed on the chain: nothing was paid.`;
+  if (before.updatedAt >= now.updatedAt) return null;
   const filled = lotsOf(now.filledSize) - lotsOf(before.filledSize);
   if (filled > 0) {
     const did = now.side === 'BUY' ? 'Bought' : 'Sold';

@@ -1,4 +1,4 @@
-import type { Eip712Domain, Signer, WalletCall } from 'ctf-exchange-client';
+import type { Eip712Domain, ExchangeConfig, Signer } from 'ctf-exchange-client';
 import { WalletRefusal } from './words';
 
 /** A browser's wallet, EIP-1193. */
@@ -22,30 +22,39 @@ addEventListener('eip6963:announceProvider', (event) => {
 });
 dispatchEvent(new Event('eip6963:requestProvider'));
 
-export const injected = (): Provider | null => window.ethereum ?? announced[0] ?? null;
+const injected = (): Provider | null => window.ethereum ?? announced[0] ?? null;
 
-const REJECTED = 4001;
+export const REJECTED = 4001;
 const UNKNOWN_CHAIN = 4902;
 
-const codeOf = (error: unknown): unknown =>
+export const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
-/** Names the request that the wallet refused. */
-async function ask(provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> {
+/** The refusal of the wallet in words. */
+export function refusalOf(error: unknown): WalletRefusal {
+  if (error instanceof WalletRefusal) return error;
+  if (codeOf(error) === REJECTED) return new WalletRefusal('You declined in your wallet. Nothing was done.');
+  const message =
+    typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
+  if (/insufficient funds/i.test(message))
+    return new WalletRefusal('Your wallet has too little money for gas on this network. Nothing was done.');
+  return new WalletRefusal(`Your wallet says: ${message}`);
+}
+
+export async function ask(
+  provider: Provider,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<unknown> {
   try {
     return await provider.request({ method, params });
   } catch (error) {
-    if (codeOf(error) === REJECTED) throw new WalletRefusal('You declined in your wallet. Nothing was done.');
-    const message =
-      typeof error === 'object' && error !== null && 'message' in error
-        ? String(error.message)
-        : String(error);
-    throw new WalletRefusal(`Your wallet says: ${message}`);
+    throw refusalOf(error);
   }
 }
 
 /** The account that the person chose; `silent` shows no prompt, and returns null if no account is connected. */
-export async function accountOf(provider: Provider, silent = false): Promise<string | null> {
+async function accountOf(provider: Provider, silent = false): Promise<string | null> {
   const accounts = await ask(provider, silent ? 'eth_accounts' : 'eth_requestAccounts');
   const [first] = Array.isArray(accounts) ? accounts : [];
   return typeof first === 'string' ? first : null;
@@ -61,7 +70,7 @@ const DOMAIN_TYPE = [
   { name: 'verifyingContract', type: 'address' },
 ];
 
-export function injectedSigner(provider: Provider, address: string): Signer {
+function injectedSigner(provider: Provider, address: string): Signer {
   const signed = async (method: string, params: readonly unknown[]): Promise<string> => {
     const signature = await ask(provider, method, params);
     if (typeof signature !== 'string') throw new WalletRefusal('Your wallet gave no signature.');
@@ -79,33 +88,73 @@ export function injectedSigner(provider: Provider, address: string): Signer {
   };
 }
 
-const BLOCK_POLL_MS = 500;
-/** 2 min, because a person reads before confirming. */
-const BLOCK_POLLS_MAX = 240;
-
-interface Sending {
-  readonly address: string;
-  readonly chainId: number;
-  readonly calls: readonly WalletCall[];
+/** The wallet of this browser, for a person who has chosen none yet. */
+export async function chooseSigner(): Promise<Signer> {
+  const provider = injected();
+  if (!provider) {
+    throw new WalletRefusal(
+      'No wallet was found in this browser. Install one, such as MetaMask, or use a test wallet: it takes one click.',
+    );
+  }
+  const address = await accountOf(provider);
+  if (address === null) throw new WalletRefusal('Your wallet gave no account.');
+  return injectedSigner(provider, address);
 }
 
-/** The wallet asks its owner about each transaction; the next one is sent when the one before is in a block. */
-export async function sendByWallet(provider: Provider, { address, chainId, calls }: Sending): Promise<void> {
+/** The wallet that has signed in. */
+export function connectedProvider(): Provider {
+  const provider = injected();
+  if (!provider) throw new WalletRefusal('The wallet you signed in with is not in this browser any more.');
+  return provider;
+}
+
+type Terms = Pick<ExchangeConfig, 'chainId' | 'signatureTypes'>;
+
+/** Signs orders; an account that is a contract signs in its own way. */
+export async function connectedSigner(terms: () => Promise<Terms>): Promise<Signer> {
+  const provider = connectedProvider();
+  const address = (await accountOf(provider, true).catch(() => null)) ?? (await accountOf(provider));
+  if (address === null) throw new WalletRefusal('Your wallet is locked. Unlock it and try again.');
+  return { ...injectedSigner(provider, address), isContract: await isContract(provider, address, terms) };
+}
+
+/** EIP-7702: an account that has lent its address to a program signs with its key as before. */
+const DELEGATED = '0xef0100';
+/** The `signatureType` of a contract. */
+const CONTRACT = 3;
+const contracts = new Map<string, boolean>();
+
+/** A wallet that cannot tell is taken for one with a key. */
+async function isContract(
+  provider: Provider,
+  address: string,
+  terms: () => Promise<Terms>,
+): Promise<boolean> {
+  const known = contracts.get(address);
+  if (known !== undefined) return known;
+  const { chainId, signatureTypes } = await terms();
+  // Others than keys cannot trade there at all.
+  if (!signatureTypes.includes(CONTRACT)) return false;
   await beOnChain(provider, { chainId });
-  for (const { to, data } of calls) {
-    const hash = await ask(provider, 'eth_sendTransaction', [{ from: address, to, data }]);
-    await untilMined(provider, String(hash));
-  }
+  const code = await provider
+    .request({ method: 'eth_getCode', params: [address, 'latest'] })
+    .catch(() => null);
+  if (typeof code !== 'string') return false;
+  const found = code !== '0x' && !code.toLowerCase().startsWith(DELEGATED);
+  contracts.set(address, found);
+  return found;
 }
 
-async function untilMined(provider: Provider, hash: string): Promise<void> {
-  for (let poll = 0; poll < BLOCK_POLLS_MAX; poll++) {
-    const receipt = (await ask(provider, 'eth_getTransactionReceipt', [hash])) as { status?: string } | null;
-    if (receipt?.status === '0x1') return;
-    if (receipt) throw new WalletRefusal('The chain refused the transaction. Nothing was done.');
-    await new Promise((resolve) => setTimeout(resolve, BLOCK_POLL_MS));
-  }
-  throw new WalletRefusal('The transaction is in no block yet. Look into your wallet.');
+const followed = new WeakSet<Provider>();
+
+/** Calls `onAccount` with each account that the person switches to. */
+export function follow(onAccount: (address: string) => void): void {
+  const provider = injected();
+  if (!provider || followed.has(provider)) return;
+  followed.add(provider);
+  provider.on?.('accountsChanged', (accounts) =>
+    onAccount(Array.isArray(accounts) ? String(accounts[0]) : ''),
+  );
 }
 
 /** For wallets that show a network's name. */
@@ -125,7 +174,10 @@ const CHAINS: Readonly<Record<number, object>> = {
 };
 
 /** Most wallets sign only for their current network. A wallet that cannot report or switch it is asked to sign anyway. */
-async function beOnChain(provider: Provider, { chainId }: Pick<Eip712Domain, 'chainId'>): Promise<void> {
+export async function beOnChain(
+  provider: Provider,
+  { chainId }: Pick<Eip712Domain, 'chainId'>,
+): Promise<void> {
   const hex = `0x${chainId.toString(16)}`;
   const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
   if (typeof now !== 'string' || Number(now) === chainId) return;

@@ -19,7 +19,7 @@ export interface Ticket {
 }
 
 type Facts = Readonly<Record<string, unknown>>;
-type Say = (facts: Facts, ticket: Ticket) => string;
+export type Say = (facts: Facts, ticket: Ticket) => string;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const isPrice = (value: unknown): value is string =>
@@ -84,13 +84,9 @@ const again = 'Please try again in a moment.';
 const ours = 'This is a fault of this page or of the exchange, not yours.';
 
 /** Every other code of docs/errors.md, and the client's own. */
-const FORM: Readonly<Record<string, Say>> = {
+const FORM: Record<string, Say> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
   INVALID_EXPIRATION: () => 'The order would end too soon or too late. Is the clock of this device right?',
-  INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, then wait some seconds.',
-  UNSETTLED_LIMIT: () => 'Too much waits for the chain. Cancel open orders, or try again soon.',
-  WALLET_SUSPENDED: () => 'This wallet lacked funds for its trades. Try again later.',
-  ON_CHAIN: () => 'Your own wallet does this.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
   DEADLINE_EXCEEDED: () =>
     'It took too long, so the order was not placed. Place it again if you still want it.',
@@ -150,10 +146,13 @@ const FORM: Readonly<Record<string, Say>> = {
   UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not accept this. ${ours}`,
 };
 
+/** Adds the words of a part that is loaded later. */
+export const learnWords = (more: Readonly<Record<string, Say>>): void => void Object.assign(FORM, more);
+
 const NO_TICKET: Ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '0.01' };
 
 /** Codes that have words; a test compares them with the exchange's codes. */
-export const CODES_WITH_WORDS: readonly string[] = [PRICE, SHARES, FORM].flatMap(Object.keys);
+export const codesWithWords = (): readonly string[] => [PRICE, SHARES, FORM].flatMap(Object.keys);
 
 const TABLES = [
   ['price', PRICE],

@@ -1,7 +1,7 @@
 import { ExchangeError } from 'ctf-exchange-client';
 import { ERRORS } from '../../src/exchange/errors';
-import { progressOf } from '../../src/page/chain-words';
-import { CODES_WITH_WORDS, wordsFor } from '../../src/page/words';
+import { lastFaultOf, progressOf, refusalsOnChain } from '../../src/page/chain-words';
+import { codesWithWords, learnWords, wordsFor } from '../../src/page/words';
 
 const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeError =>
   new ExchangeError({
@@ -23,10 +23,13 @@ const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeErro
 const ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '1' } as const;
 const words = (code: string, more: Record<string, unknown> = {}) => wordsFor(refusal(code, more), ticket);
 
+let fault: string | null = null;
+beforeAll(() => learnWords(refusalsOnChain(() => fault)));
+
 test('every code of the exchange and of the client has words', () => {
   const client = ['NETWORK', 'TIMEOUT', 'OUTCOME_UNKNOWN', 'NOT_SIGNED_IN'];
-  expect([...CODES_WITH_WORDS].sort()).toEqual([...Object.keys(ERRORS), ...client].sort());
-  for (const code of CODES_WITH_WORDS) {
+  expect([...codesWithWords()].sort()).toEqual([...Object.keys(ERRORS), ...client].sort());
+  for (const code of codesWithWords()) {
     const { text } = words(code);
     expect([code, text]).toEqual([code, expect.stringMatching(/^[A-Z].*[.?]$/)]);
     expect(text).not.toMatch(/undefined|NaN|null|[A-Z]+_[A-Z]+/);
@@ -66,10 +69,57 @@ test('a trade on a chain is sent, then in a block, then final', () => {
   expect(progressOf({ settlementStatus: 'CONFIRMED', blockNumber: 7 })).toBe('Final in block 7');
 });
 
-test('a trade that failed on a chain names the wallet at fault, and says that nothing was paid', () => {
-  const failed = { settlementStatus: 'FAILED', blockNumber: 7 } as const;
-  expect(
-    progressOf({ ...failed, failureReason: 'ALLOWANCE', failedWallet: `0xabcd${'0'.repeat(32)}1234` }),
-  ).toBe('Failed: 0xabcd…1234 had withdrawn its approval. Nothing was paid.');
-  expect(progressOf({ ...failed, failureReason: 'EXPIRED' })).toBe('Failed: nothing was paid');
+const ME = `0xABCD${'0'.repeat(32)}1234`;
+const FAILED = { settlementStatus: 'FAILED', blockNumber: 7 } as const;
+const OF_WALLETS = [
+  ...(['NONCE', 'SIGNATURE', 'CANCELLED', 'COLLATERAL'] as const),
+  ...(['ALLOWANCE', 'TOKENS', 'APPROVAL', 'CALLBACK'] as const),
+];
+const OF_NOBODY = ['EXPIRED', 'PAUSED', 'NOT_OPERATOR', 'INVALID_TOKEN', 'OUT_OF_GAS', 'UNKNOWN'] as const;
+
+test('a trade that failed on a chain names the wallet at fault, what it did, and what to do next', () => {
+  const told = new Set<string>();
+  for (const failureReason of OF_WALLETS) {
+    const failure = { ...FAILED, failureReason, failedWallet: ME.toLowerCase() };
+    const [mine, theirs] = [progressOf(failure, ME), progressOf(failure, `0x${'1'.repeat(40)}`)];
+    expect(mine).toMatch(/^Failed: your wallet [a-z].*\. Nothing was paid\. [A-Z].*\.$/);
+    expect(theirs).toMatch(
+      /^Failed: the other wallet, 0xabcd…1234, [a-z].*\. Nothing was paid\. .*free again/,
+    );
+    told.add(mine).add(theirs);
+  }
+  expect(told.size).toBe(2 * OF_WALLETS.length);
+});
+
+test('a trade that failed on a chain for no wallet’s sake says so, and why', () => {
+  const told = OF_NOBODY.map((failureReason) => progressOf({ ...FAILED, failureReason }, ME));
+  for (const text of told)
+    expect(text).toMatch(/^Failed: the .*\. Nothing was paid, and no wallet is at fault\. .*free again/);
+  expect(new Set(told).size).toBe(OF_NOBODY.length);
+  expect(progressOf({ ...FAILED, failureReason: 'CANCELLED' }, ME)).toMatch(/no wallet is at fault/);
+});
+
+test('the refusal of a suspended wallet names the end of the suspension and its cause', () => {
+  const until = new Date(Date.now() + 60_000).toISOString();
+  expect(words('WALLET_SUSPENDED', { until }).text).toMatch(
+    /^You may order again at \d\d:\d\d:\d\d, because .*cancel/,
+  );
+  const trade = { ...FAILED, failureReason: 'COLLATERAL', failedWallet: ME.toLowerCase() } as const;
+  expect(lastFaultOf([trade], `0x${'1'.repeat(40)}`)).toBeNull();
+  fault = lastFaultOf([{ settlementStatus: 'CONFIRMED' }, trade], ME);
+  expect(words('WALLET_SUSPENDED', { until }).text).toContain('your wallet lacked the money');
+  const tomorrow = new Date(Date.now() + 80_000_000).toISOString();
+  expect(words('WALLET_SUSPENDED', { until: tomorrow }).text).toMatch(/at \d+ [A-Z][a-z]+,? /);
+});
+
+test('the limit of what waits for the chain is named, with what waits and how it grows', () => {
+  const facts = { limit: '100', unsettled: '96.5' };
+  expect(words('UNSETTLED_LIMIT', facts).text).toMatch(
+    /^Of your trades, \$100 may wait for the chain at once, and \$96\.5 do\. Make the order smaller/,
+  );
+  const detail = 'matches and open orders worth 1 may wait';
+  expect(words('UNSETTLED_LIMIT', { ...facts, detail }).text).toMatch(
+    /^Of your trades and open orders, .*Cancel/,
+  );
+  expect(words('UNSETTLED_LIMIT', facts).text).toContain('grows tenfold');
 });

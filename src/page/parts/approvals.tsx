@@ -1,6 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
-import { prepare } from '../on-chain';
+import { useCell } from '../cell';
+import { config } from '../exchange-state';
+import { hasCollateral, prepare } from '../on-chain';
+import { Faucet } from '../portfolio/faucet';
 import { wordsFor } from '../words';
 
 const Tick = ({ isDone, name }: { readonly isDone: boolean; readonly name: string }) => (
@@ -10,21 +13,22 @@ const Tick = ({ isDone, name }: { readonly isDone: boolean; readonly name: strin
   </li>
 );
 
-/** With funds on a chain: the two approvals that trading needs, in one click for a test wallet. Nothing once both are given. */
+/** With funds on a chain: the two approvals that trading needs, in one click. Nothing once both are given. */
 export const Approvals = () => {
   const wallet = useWallet();
   const { balances } = useAccount();
-  const [isBusy, setBusy] = useState(false);
+  const [step, setStep] = useState<string | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
+  const isTestnet = useCell(config)?.network === 'testnet';
   const approvals = balances?.approvals;
   if (!wallet || !approvals) return null;
   const { collateral, conditionalTokens } = approvals;
   if (collateral.enough && conditionalTokens.approved) return null;
   const start = async (): Promise<void> => {
-    setBusy(true);
+    setStep('Asking your wallet…');
     setRefused(null);
-    await prepare(wallet).catch((error: unknown) => setRefused(wordsFor(error).text));
-    setBusy(false);
+    await prepare(wallet, setStep).catch((error: unknown) => setRefused(wordsFor(error).text));
+    setStep(null);
   };
   return (
     <section class="card state-card" aria-labelledby="approvals-title" data-testid="approvals">
@@ -39,18 +43,29 @@ export const Approvals = () => {
         <Tick isDone={collateral.enough} name="Collateral" />
         <Tick isDone={conditionalTokens.approved} name="Outcome tokens" />
       </ul>
+      {wallet.kind === 'injected' && isTestnet && !hasCollateral() && (
+        <>
+          <p class="hint">Your wallet has no test funds yet. They bring money for gas, too.</p>
+          <Faucet />
+        </>
+      )}
       <button
         type="button"
         class="button button-primary button-wide"
-        disabled={isBusy}
+        disabled={step !== null}
         onClick={() => void start()}
       >
-        {isBusy
-          ? 'Waiting for the chain…'
-          : wallet.kind === 'test'
+        {step === null
+          ? wallet.kind === 'test'
             ? 'Get test funds and approve'
-            : 'Approve in my wallet'}
+            : 'Approve in my wallet'
+          : 'Waiting…'}
       </button>
+      {step !== null && (
+        <p class="hint" role="status" data-testid="approving">
+          {step}
+        </p>
+      )}
       {refused !== null && (
         <p class="hint refused" role="alert">
           {refused}

@@ -11,6 +11,7 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
   const account = useAccount();
   const wallet = useWallet();
   const { market } = shown;
+  const { balances } = account;
   const held = heldOf(account).filter(({ marketId }) => marketId === market.id);
   if (!wallet || (held.length === 0 && market.status !== 'OPEN')) return null;
   return (
@@ -24,6 +25,14 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
           <Position key={one.tokenId} held={one} shown={shown} />
         ))}
       </ul>
+      {(balances?.tokens ?? [])
+        .filter(({ marketId, pending = '0' }) => marketId === market.id && microOf(pending) > 0)
+        .map(({ tokenId, outcomeIndex, pending = '0' }) => (
+          <p key={tokenId} class="hint mine-none" data-testid="pending">
+            +{shares(wholeLots(microOf(pending)))} {nameOf(market, outcomeIndex)}: not yet spendable, because
+            the block with the trade is not final.
+          </p>
+        ))}
       {market.status === 'OPEN' && <Merge market={market} held={held} />}
       {market.status === 'OPEN' && <Split market={market} />}
     </section>

@@ -1,7 +1,8 @@
 import type { Order } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
-import { isOpen, reloadAccount, showOrder } from '../account-data';
+import { isOpen, reloadAccount, showOrder, useWallet } from '../account-data';
 import { useCell } from '../cell';
+import { whyFailed } from '../chain-words';
 import { client } from '../exchange';
 import { exchangeState } from '../exchange-state';
 import { remembered } from '../market-list-data';
@@ -89,6 +90,19 @@ const Facts = ({ order }: { readonly order: Order }) => {
   );
 };
 
+/** The part of an order that the chain refused. */
+const Failed = ({ order: { failedSize = '0', fills } }: { readonly order: Order }) => {
+  const wallet = useWallet();
+  if (lotsOf(failedSize) === 0) return null;
+  const last = fills.filter(({ settlementStatus }) => settlementStatus === 'FAILED').at(-1);
+  const why = last ? whyFailed(last, wallet?.address) : 'Failed: nothing was paid. My trades say why.';
+  return (
+    <span class="order-refused refused" data-testid="order-failed">
+      {shares(lotsOf(failedSize))} shares on the chain. {why}
+    </span>
+  );
+};
+
 const OrderRow = ({ order }: { readonly order: Order }) => {
   const { orderHash, status, averagePrice } = order;
   const isOpenMarket = remembered(order.marketId)?.status === 'OPEN';
@@ -140,6 +154,7 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
           <time dateTime={order.updatedAt}>{when(order.updatedAt)}</time>
         )}
       </span>
+      <Failed order={order} />
       {isEditing && isOpen(order) && <EditOrder order={order} onDone={() => setEditing(false)} />}
       {refused !== null && (
         <span class="order-refused refused" role="alert">

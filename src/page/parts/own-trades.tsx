@@ -1,5 +1,5 @@
 import type { OwnTrade } from 'ctf-exchange-client';
-import { useAccount } from '../account-data';
+import { useAccount, useWallet } from '../account-data';
 import { progressOf } from '../chain-words';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
@@ -9,6 +9,7 @@ import { Notice, Skeleton } from './notice';
 /** How far the chain is with a trade. */
 const Settlement = ({ trade }: { readonly trade: OwnTrade }) => {
   const { settlementStatus, transactionHash } = trade;
+  const wallet = useWallet();
   return (
     <span
       class={settlementStatus === 'FAILED' ? 'trade-chain refused' : 'trade-chain hint'}
@@ -16,7 +17,7 @@ const Settlement = ({ trade }: { readonly trade: OwnTrade }) => {
       data-testid="settlement"
       data-status={settlementStatus}
     >
-      {progressOf(trade)}
+      {progressOf(trade, wallet?.address)}
     </span>
   );
 };

@@ -124,12 +124,25 @@ export const Ticket = ({ shown }: { readonly shown: Shown | null }) => {
   );
 };
 
+/** With funds on a chain: the contract may take nothing of what the order sells. */
+function isUnapproved(balances: Balances | null, side: Inputs['side']): boolean {
+  const given = balances?.approvals;
+  if (!given) return false;
+  return side === 'BUY' ? given.collateral.allowance === '0' : !given.conditionalTokens.approved;
+}
+
+/** The reason why the ticket can place no order now, for its button. */
+function useObstacle(shown: Shown | null, side: Inputs['side'], balances: Balances | null): string | null {
+  const reason = whyNoOrders(shown?.market ?? null, useCell(exchangeState)?.mode);
+  return reason ?? (isUnapproved(balances, side) ? 'Approve the exchange first' : null);
+}
+
 const Form = ({ shown }: { readonly shown: Shown | null }) => {
   const inputs = useInputs(shown);
   const { balances } = useAccount();
   const standing = shown && standingOf(shown, inputs.outcome, balances);
   const { said, isBusy, isSlow, isAsking, submit, wallet } = useOrder(inputs, shown, standing);
-  const reason = whyNoOrders(shown?.market ?? null, useCell(exchangeState)?.mode);
+  const reason = useObstacle(shown, inputs.side, balances);
   const names = namesOf(shown?.market);
   const refusedAt = (field: Refused['field']): string | null =>
     said?.tone === 'refused' && said.field === field ? said.text : null;

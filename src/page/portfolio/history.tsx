@@ -1,5 +1,8 @@
 import type { Activity } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
+import { account } from '../account-data';
+import { whyFailed } from '../chain-words';
+import { wallet } from '../exchange';
 import { remembered } from '../market-list-data';
 import { nameOf, namesOf } from '../outcome-names';
 import { Notice } from '../parts/notice';
@@ -77,6 +80,17 @@ const Row = ({ one }: { readonly one: Activity }) => (
   </li>
 );
 
+/** The journal does not name the trade; the reason is known when it is that of all that failed in the market. */
+function failureIn(marketId: string | null): string {
+  const failed = (account.get().trades ?? []).filter(
+    (trade) => trade.marketId === marketId && trade.settlementStatus === 'FAILED',
+  );
+  const [reason, ...others] = new Set(failed.map((trade) => whyFailed(trade, wallet.get()?.address)));
+  return reason !== undefined && others.length === 0
+    ? reason
+    : 'A trade failed on the chain: nothing was paid. My trades say why.';
+}
+
 function wordsOf(one: Activity): string {
   const market = one.marketId === null ? undefined : remembered(one.marketId);
   switch (one.type) {
@@ -88,7 +102,7 @@ function wordsOf(one: Activity): string {
     case 'REDEEM':
       return 'Paid out';
     case 'REVERSAL':
-      return 'A trade failed on the chain: nothing was paid';
+      return failureIn(one.marketId);
     case 'SPLIT':
     case 'MERGE': {
       const lots = Math.abs(Math.floor(microOf(one.changes.yes) / PIPS_ONE));

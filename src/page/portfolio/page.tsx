@@ -108,7 +108,11 @@ const NotFinal = ({ balances }: { readonly balances: Balances }) => {
     <Figure
       name="Not final yet"
       value={`-${dollars(microOf(taken))}`}
-      more={<>+{dollars(microOf(brought))}, not yet spendable</>}
+      more={
+        <>
+          +{dollars(microOf(brought))}: not yet spendable, because the blocks with these trades are not final
+        </>
+      }
     />
   );
 };
