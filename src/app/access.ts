@@ -1,7 +1,7 @@
 import { type ApiKeys, createApiKeys } from '../auth/api-keys';
 import { createNonces } from '../auth/nonces';
 import { createSessions, type Sessions } from '../auth/sessions';
-import { createSignIn, type SignIn } from '../auth/siwe';
+import { createSignIn, type SignIn, type VerifyContractSignature } from '../auth/siwe';
 import { createTokens } from '../auth/tokens';
 import type { Config } from '../config/load';
 import type { WalletSignatures } from '../exchange/wallet-signature';
@@ -49,9 +49,21 @@ export function createAccess(
       chainId,
       nonces: createNonces({ secrets, audience }),
       burnt: createNonceStore({ run }),
+      verifyContractSignature: walletSignatures && signInSignatures(walletSignatures),
       nowMs: clock.now,
     }),
     isLive: async (sid) => (await apiKeys.isLive(sid)) ?? sessionStore.isLive(sid),
     stop: () => walletSignatures?.stop(),
   };
 }
+
+/**
+ * Anybody may send a sign-in for any wallet, from many addresses. So all of them together have the part of one asker, and
+ * however many there are, orders have the other turns.
+ */
+export const signInSignatures =
+  (signatures: WalletSignatures): VerifyContractSignature =>
+  async (wallet, digest, signature) => {
+    const question = { wallet, digest, signature, allowsUndeployed: true, asker: 'sign-in' };
+    return (await signatures.verify(question)).isValid;
+  };

@@ -5,6 +5,7 @@ import type { Nonces } from './nonces';
 import { personalDigest } from './personal';
 import { type Backend, loadRecovery, type Recovery } from './recovery';
 import { parseSignature } from './signature';
+import { malformedContractSignature } from './wrapped-signature';
 
 /** The used nonces, shared by all replicas. */
 export interface BurntNonces {
@@ -13,8 +14,8 @@ export interface BurntNonces {
 }
 
 /**
- * Verifies a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both are 0x hex. Contract wallets are not
- * built yet, so no caller passes a verifier.
+ * Asks a contract wallet whether it signed `digest` (EIP-1271, and EIP-6492 for one that is not deployed); both are 0x hex.
+ * Rejects with UNAVAILABLE when the chain does not say.
  */
 export type VerifyContractSignature = (
   address: string,
@@ -29,7 +30,8 @@ export interface SignInOptions {
   readonly chainId: number;
   readonly nonces: Nonces;
   readonly burnt: BurntNonces;
-  readonly verifyContractSignature?: VerifyContractSignature;
+  /** Null where no node is configured: only keys sign then. */
+  readonly verifyContractSignature?: VerifyContractSignature | null;
   readonly backend?: Backend;
   /** The store's clock, as far as this process knows it. */
   readonly nowMs: () => number;
@@ -53,8 +55,10 @@ export interface SignIn {
   challenge(address: string): Challenge;
   /**
    * Returns the checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID. It checks the
-   * text of the message first, which uses up no nonce. A message that could sign a wallet in uses up its nonce before its
-   * signature is checked, so a nonce never allows a second attempt.
+   * text of the message first, which uses up no nonce. Any answer about its signature uses up the nonce, which gives a
+   * session to one caller at most. UNAVAILABLE, when a contract wallet cannot be asked, is no answer: the same message and
+   * signature may be sent again. Nonces cost nothing, so what bounds the questions to the chain is the limit of an address
+   * and the part of the turns that sign-ins have, not the nonce.
    */
   verify(message: unknown, signature: unknown): Promise<{ readonly address: string }>;
 }
@@ -65,8 +69,6 @@ const NONCE_TTL_MS = 300_000;
 const MESSAGE_MAX_BYTES = 2_048;
 const ISSUED_AGO_MAX_MS = 600_000;
 const ISSUED_AHEAD_MAX_MS = 60_000;
-/** EIP-6492 wraps the call that deploys the wallet around its signature. */
-const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,8192}$/;
 
 const WANTS = ' wants you to sign in with your Ethereum account:\n';
 
@@ -85,9 +87,16 @@ const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
 
 /** Sign-In with Ethereum (EIP-4361) for one base URL and one network. */
 export function createSignIn(options: SignInOptions): SignIn {
-  const { domain, uri, chainId, nonces, burnt, nowMs } = options;
+  const { domain, uri, chainId, nonces, burnt, nowMs, verifyContractSignature = null } = options;
   const recovery = loadRecovery(options.backend);
   const expected = { domain, uri, chainId };
+
+  /** The chain is asked only when no key of the address signed. */
+  async function isSignedBy(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
+    if (signedByKey(recovery, digest, signature, address)) return true;
+    const hex = `0x${Buffer.from(digest).toString('hex')}`;
+    return (await verifyContractSignature?.(address, hex, signature)) ?? false;
+  }
 
   return {
     challenge: (text) => {
@@ -110,16 +119,13 @@ export function createSignIn(options: SignInOptions): SignIn {
       const text = boundedText(message);
       const parsed = parse(text);
       checkFields(parsed, expected, nowMs());
-      checkSignatureForm(signature, options.verifyContractSignature !== undefined);
+      checkSignatureForm(signature, verifyContractSignature !== null);
       const expiresMs = nonces.expiryOf(parsed.address, parsed.nonce);
-      if (expiresMs === null || !(await burnt.burn(parsed.nonce, expiresMs)))
-        throw new Refusal('NONCE_INVALID');
-      const digest = personalDigest(Buffer.from(text));
-      if (signedByKey(recovery, digest, signature, parsed.address)) return { address: parsed.address };
-      const hex = `0x${Buffer.from(digest).toString('hex')}`;
-      if (await options.verifyContractSignature?.(parsed.address, hex, signature))
-        return { address: parsed.address };
-      throw invalid('signature', 'the signature was not made by the address in the message');
+      if (expiresMs === null) throw new Refusal('NONCE_INVALID');
+      const isSigned = await isSignedBy(parsed.address, personalDigest(Buffer.from(text)), signature);
+      if (!(await burnt.burn(parsed.nonce, expiresMs))) throw new Refusal('NONCE_INVALID');
+      if (!isSigned) throw invalid('signature', 'the signature was not made by the address in the message');
+      return { address: parsed.address };
     },
   };
 }
@@ -175,9 +181,11 @@ function checkFields(
 
 /** A malformed signature is refused before the nonce is used up. */
 function checkSignatureForm(signature: unknown, contracts: boolean): asserts signature is string {
-  if (contracts && typeof signature === 'string' && CONTRACT_SIGNATURE.test(signature)) return;
   const parsed = parseSignature(signature);
-  if ('malformed' in parsed) throw invalid('signature', parsed.malformed);
+  if (!('malformed' in parsed)) return;
+  const isText = contracts && typeof signature === 'string';
+  const why = isText ? malformedContractSignature(signature) : parsed.malformed;
+  if (why !== null) throw invalid('signature', why);
 }
 
 function signedByKey(recovery: Recovery, digest: Uint8Array, text: string, address: string): boolean {

@@ -1,28 +1,20 @@
 import { Signature, toBeHex, type Wallet } from 'ethers';
-import { SiweMessage } from 'siwe';
-import { createNonces } from '../../src/auth/nonces';
-import { type BurntNonces, createSignIn, type SignIn, type SignInOptions } from '../../src/auth/siwe';
-import { parseJwtSecrets } from '../../src/auth/tokens';
+import type { SiweMessage } from 'siwe';
+import type { BurntNonces, SignIn, SignInOptions } from '../../src/auth/siwe';
 import { createNonceStore } from '../../src/store/people/nonces';
 import { createScripts } from '../../src/store/redis/scripts';
-import { ENVIRONMENT } from '../support/settings';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
+import { createSignInHere, HOME, messageOf, refusedBy } from './sign-in';
 
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-const HOME = { domain: 'exchange.test:8443', uri: 'https://exchange.test:8443', chainId: 97 };
 const MINUTE_MS = 60_000;
 
 let server: TestRedis;
 let burnt: BurntNonces;
 let signIn: SignIn;
 
-const nonces = createNonces({
-  secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
-  audience: 'chain:97',
-});
-const create = (more: Partial<SignInOptions> = {}) =>
-  createSignIn({ ...HOME, nonces, burnt, nowMs: Date.now, ...more });
+const create = (more: Partial<SignInOptions> = {}) => createSignInHere({ burnt, ...more });
 
 beforeAll(async () => {
   server = await startRedis();
@@ -31,29 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** The message that a client writes from the challenge, with changes. */
-async function message(wallet: Wallet, more: Partial<SiweMessage> = {}): Promise<string> {
-  const { address, domain, uri, version, chainId, nonce, statement, issuedAt } = signIn.challenge(
-    wallet.address,
-  );
-  return new SiweMessage({
-    address,
-    domain,
-    uri,
-    version,
-    chainId,
-    nonce,
-    statement,
-    issuedAt,
-    ...more,
-  }).prepareMessage();
-}
+const message = (wallet: Wallet, more?: Partial<SiweMessage>) => messageOf(signIn, wallet, more);
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
-const refused = async (text: unknown, signature: unknown, by = signIn) => {
-  const { code, field } = await refusal(() => by.verify(text, signature));
-  return field === undefined ? code : `${code} ${String(field)}`;
-};
+const refused = (text: unknown, signature: unknown, by = signIn) => refusedBy(by, text, signature);
 const refusedMessage = async (text: string, by = signIn) => refused(text, await alice.signMessage(text), by);
 
 describe('the challenge', () => {
@@ -263,28 +236,5 @@ describe('the nonce', () => {
     } finally {
       await redis.config('SET', 'maxmemory', '0');
     }
-  });
-});
-
-describe('contract wallets', () => {
-  test('are verified only if a chain is configured, only after the nonce, and only if no key signed', async () => {
-    const asked: string[][] = [];
-    const chain = create({
-      verifyContractSignature: async (...args) => {
-        asked.push(args);
-        return args[2] === '0xc0de';
-      },
-    });
-    const text = await message(alice);
-    expect(await refused(text, '0xc0de')).toBe('SIWE_INVALID signature');
-    expect(await chain.verify(text, '0xc0de')).toEqual({ address: alice.address });
-    expect(asked).toEqual([[alice.address, expect.stringMatching(/^0x[0-9a-f]{64}$/), '0xc0de']]);
-    expect(await refused(text, '0xc0de', chain)).toBe('NONCE_INVALID');
-    expect(await refused(await message(alice), '0xbad0', chain)).toBe('SIWE_INVALID signature');
-    expect(await refused(await message(alice), '0xbad', chain)).toBe('SIWE_INVALID signature');
-    expect(asked).toHaveLength(2);
-    const own = await message(alice);
-    expect(await chain.verify(own, await alice.signMessage(own))).toEqual({ address: alice.address });
-    expect(asked).toHaveLength(2);
   });
 });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { TypedDataEncoder, Wallet } from 'ethers';
+import { hashMessage, TypedDataEncoder, Wallet } from 'ethers';
 import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { decodeOrder } from '../../src/store/records/order';
 import { signedOf } from '../../src/store/records/signed-order';
 import { createContractWallet } from '../chain/contract-wallet';
 import { type Nodes, startNodes } from '../chain/nodes';
 import { CODE } from '../chain/stories';
-import type { Answer } from '../support/client';
+import { type Answer, patiently } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
@@ -15,13 +15,14 @@ import {
   type Limit,
   type Market,
   openMarket,
+  siweText,
   type Trader,
   type WireOrder,
 } from '../support/trader';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Orders of contract wallets with paper funds, on two nodes of a local chain. */
+/** Contract wallets order and sign in with paper funds, on two nodes of a local chain. */
 let nodes: Nodes;
 let exchange: WebReplicas;
 let domain: Domain;
@@ -117,6 +118,21 @@ test.each([0, 1, 64, 65, 66, 1_024])(
     expect((await exchange.client.get(`/orders/${orderHash}`)).body).toMatchObject({ status: 'INVALIDATED' });
   },
 );
+
+test('a contract wallet signs in with a signature that it accepts, once, and with no other', async () => {
+  const wallet = await newWallet();
+  const outcome = async (body: object): Promise<string> => {
+    const answer = await patiently(() => exchange.client.post('/auth/verify', { body }));
+    return answer.body.user?.address ?? answer.body.code;
+  };
+  const signIn = async (sign: (digest: string) => Promise<string>) => {
+    const message = siweText((await exchange.client.get(`/auth/nonce/${wallet.address}`)).body);
+    const body = { message, signature: await sign(hashMessage(message)) };
+    return [await outcome(body), await outcome(body)];
+  };
+  expect(await signIn((digest) => wallet.sign(digest))).toEqual([wallet.address, 'NONCE_INVALID']);
+  expect(await signIn(async () => '0x1234')).toEqual(['SIWE_INVALID', 'NONCE_INVALID']);
+});
 
 test('a signature that is too long, or no bytes, is refused before the wallet is asked', async () => {
   const wallet = await newWallet();

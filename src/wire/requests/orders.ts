@@ -209,7 +209,9 @@ export const verifyShape = createShape<VerifyBody>(
       .description('The EIP-4361 message, character for character as it was signed.'),
     signature: Joi.string()
       .required()
-      .description('The `personal_sign` signature of the message: 65 bytes in hexadecimal, r, s and v.'),
+      .description(
+        'The `personal_sign` signature of the message: 65 bytes in hexadecimal, r, s and v. Of a contract wallet: what it accepts for the same digest (ERC-1271), at most 4,096 bytes, wrapped by ERC-6492 before it is deployed.',
+      ),
   }).required(),
 );
 

@@ -9,7 +9,7 @@ export const AUTH_OPERATIONS: Operations = {
     tag: 'Sign',
     summary: 'The sign-in message to sign',
     description:
-      'Returns the members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; at most ten are outstanding per address, the oldest is dropped.',
+      'Returns the members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; any number of them may be outstanding.',
     limited: true,
     success: { description: 'The members of the message.', schema: 'Challenge', example: CHALLENGE },
   },
@@ -18,7 +18,7 @@ export const AUTH_OPERATIONS: Operations = {
     tag: 'Sign',
     summary: 'Sign in with a signed message',
     description:
-      'Opens a session. The domain, URI, chain id, times, nonce and signature of the message are checked; its nonce is used up.',
+      'Opens a session. The domain, URI, chain id, times, nonce and signature of the message are checked; its nonce is used up. Where `signatureTypes` of `GET /config` has 3, a contract wallet signs as ERC-1271 says, or ERC-6492 before it is deployed. `UNAVAILABLE` means that the wallet could not be asked and the nonce is unused: the same message and signature may be sent again.',
     limited: true,
     body: { shape: verifyShape, example: SIGN_IN },
     success: { description: 'The tokens of a new session.', schema: 'Session', example: SESSION },
