@@ -216,7 +216,61 @@ test('an order that was accepted before asks no node, whatever its wallet says b
   expect(asked()).toBe(0);
 });
 
-test('a batch, a dry run and a replacement ask the wallet as well', async () => {
+test('a signature that the wallet refuses costs its address as much as that of a wrong key', async () => {
+  const { client, stop } = await exchange.replica({ RATE_LIMIT: 'on' });
+  const [key, microsEach, told] = ['rl:submissions:127.0.0.1', 5_000, 20];
+  // As if the address had just used 399 points elsewhere: none comes back while the test lasts.
+  const whole = Date.now() * 1_000 + 399 * microsEach;
+  await exchange.store.redis.set(key, whole);
+  const order = await unsigned(CODE.reverts);
+  const codes: string[] = [];
+  for (let n = 0; n < told - 1 && codes.filter((code) => code === 'INVALID_SIGNATURE').length < 4; n++)
+    codes.push((await client.post(`/markets/${market.id}/orders`, { body: { order } })).body.code);
+  await until('twenty points are reported', async () => {
+    const points = (Number(await exchange.store.redis.get(key)) - whole) / microsEach;
+    return points >= told;
+  });
+  expect(codes.length).toBeLessThan(told);
+  await stop();
+});
+
+test('each answer of a wallet is counted', async () => {
+  const { client, stop } = await exchange.replica();
+  const metrics = async () => (await client.get('/metrics')).text;
+  const wallet = await newWallet();
+  for (const order of [await orderOf(wallet, BID), await unsigned(CODE.reverts), await unsigned('0x')])
+    await until('the chain answers', async () => {
+      const { body } = await client.post(`/markets/${market.id}/orders`, { body: { order } });
+      return body.code !== 'UNAVAILABLE';
+    });
+  await until('all are counted', async () => {
+    const text = await metrics();
+    return ['valid', 'invalid', 'undeployed'].every((result) =>
+      text.includes(`exchange_wallet_signatures_total{result="${result}"} 1`),
+    );
+  });
+  await stop();
+});
+
+test('a replacement asks the wallet, and without its signature the old order rests on', async () => {
+  const wallet = await newWallet();
+  const old = (await answered(await orderOf(wallet, BID))).body.orderHash;
+  const message = siweText((await exchange.client.get(`/auth/nonce/${wallet.address}`)).body);
+  const signature = await wallet.sign(hashMessage(message));
+  const { accessToken: token } = (
+    await patiently(() => exchange.client.post('/auth/verify', { body: { message, signature } }))
+  ).body;
+  const replace = (order: WireOrder) =>
+    patiently(() =>
+      exchange.client.post(`/markets/${market.id}/orders/${old}/replace`, { body: { order }, token }),
+    );
+  const next = await orderOf(wallet, { ...BID, pips: 4_500 });
+  expect((await replace({ ...next, signature: '0x1234' })).body).toMatchObject({ code: 'INVALID_SIGNATURE' });
+  expect((await exchange.client.get(`/orders/${old}`)).body).toMatchObject({ status: 'OPEN' });
+  expect((await replace(next)).body).toMatchObject({ status: 'OPEN', replaced: { orderHash: old } });
+});
+
+test('a batch and a dry run ask the wallet as well', async () => {
   const [wallet, other] = [await newWallet(), await newWallet()];
   const [own, stranger] = [await orderOf(wallet, BID), await orderOf(other, BID)];
   await other.revoke();

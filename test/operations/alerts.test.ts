@@ -159,6 +159,15 @@ const CASES: readonly Case[] = [
     fires: { '15m': {}, '40m': { ExchangeNodeFailing: { node: 'a (1)' } } },
   },
   {
+    name: 'the nodes do not answer about one signature of a contract wallet in ten, and then about one in two',
+    series: {
+      ...WELL,
+      [`exchange_wallet_signatures_total{result="valid",${WEB}}`]: '0+9x60',
+      [`exchange_wallet_signatures_total{result="unavailable",${WEB}}`]: '0+1x20 29+9x39',
+    },
+    fires: { '15m': {}, '40m': { ExchangeWalletSignatures: {} } },
+  },
+  {
     name: 'the head of the chain is replaced, first now and then, then again and again',
     series: { ...WELL, [`exchange_chain_reorged_blocks{${WORKER}}`]: '0+1x30 32+2x29' },
     fires: { '25m': {}, '45m': { ExchangeChainReorgs: {} } },
