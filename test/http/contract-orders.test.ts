@@ -79,14 +79,8 @@ const send = (order: WireOrder, body: object = {}, path = ''): Promise<Answer> =
   exchange.client.post(`/markets/${market.id}/orders${path}`, { body: { order, ...body } });
 
 /** The answer of a chain that a busy machine may keep waiting. */
-async function answered(order: WireOrder, body?: object, path?: string): Promise<Answer> {
-  let answer = await send(order, body, path);
-  await until('the chain answers', async () => {
-    if (answer.body.code === 'UNAVAILABLE') answer = await send(order, body, path);
-    return answer.body.code !== 'UNAVAILABLE';
-  });
-  return answer;
-}
+const answered = (order: WireOrder, body?: object, path?: string): Promise<Answer> =>
+  patiently(() => send(order, body, path));
 
 test('an order that a contract wallet signed is booked and meets the order of a key', async () => {
   const wallet = await newWallet();
@@ -236,15 +230,11 @@ test('a signature that the wallet refuses costs its address as much as that of a
 
 test('each answer of a wallet is counted', async () => {
   const { client, stop } = await exchange.replica();
-  const metrics = async () => (await client.get('/metrics')).text;
   const wallet = await newWallet();
   for (const order of [await orderOf(wallet, BID), await unsigned(CODE.reverts), await unsigned('0x')])
-    await until('the chain answers', async () => {
-      const { body } = await client.post(`/markets/${market.id}/orders`, { body: { order } });
-      return body.code !== 'UNAVAILABLE';
-    });
+    await patiently(() => client.post(`/markets/${market.id}/orders`, { body: { order } }));
   await until('all are counted', async () => {
-    const text = await metrics();
+    const { text } = await client.get('/metrics');
     return ['valid', 'invalid', 'undeployed'].every((result) =>
       text.includes(`exchange_wallet_signatures_total{result="${result}"} 1`),
     );
