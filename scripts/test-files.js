@@ -54,7 +54,7 @@ const ONLY_LONG = [
   'test/store/chain/planted\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
-  'test/chain/(contract-orders|exchange|gas|hostile-collateral|operate|operator-kills|recompile|restored|sign-in|storm|wallets)',
+  'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|sign-in|storm|wallets)',
   'test/cli/processes',
   'test/chain/(lookup|observer)',
 ];

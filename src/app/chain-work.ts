@@ -18,15 +18,17 @@ import { createSendable } from '../store/chain/sendable';
 import { createWithdrawals } from '../store/chain/withdrawals';
 import { createPlainLease } from '../store/outbox/lease';
 import { oracleOf, signerOf } from './chain';
+import { otherFundsOf } from './chain-books';
 import type { Store } from './store';
 
 const CANCEL_EVERY_MS = 1_000;
 const NO_BOOKS = new Error('the store was opened without a chain');
 
 /** Brings the state of the chain into the books, in one worker at a time. */
-function observe(books: NonNullable<Store['books']>, { startBlock }: ChainConfig, store: Store, log: Logger) {
+function observe(config: Config, { startBlock }: ChainConfig, store: Store, log: Logger) {
+  const { books, engine, reads } = store;
+  if (books === null) throw NO_BOOKS;
   const { rpc, blocks, wallets, contracts } = books;
-  const { engine, reads } = store;
   const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
   const haltOnUnknown = haltingOnUnknown(halt);
   const ledger = createChainLedger({
@@ -39,7 +41,15 @@ function observe(books: NonNullable<Store['books']>, { startBlock }: ChainConfig
   const observation = createObservation({
     ...{ blocks, wallets, startBlock },
     events: createEventReader(rpc, contracts.exchangeAddress),
-    ledger,
+    ledger: {
+      ...ledger,
+      async observeBlock(from, ...said) {
+        // A Redis that lost everything while this process runs has lost the note of its start, too.
+        const other = from === null ? await otherFundsOf(config, store) : null;
+        if (other !== null) throw new Error(other);
+        return ledger.observeBlock(from, ...said);
+      },
+    },
     async tokensOf(marketId) {
       const market = await reads.market(marketId);
       // The name of another market may look like an id.
@@ -92,7 +102,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     view: reads.view,
     allMarkets: marketList,
   };
-  const observer = observe(books, chain, store, log);
+  const observer = observe(config, chain, store, log);
   const operator = operate(config, chain, store, log);
   const amount = BigInt(config.paperGrantMicro) * scale.microAmount;
   const hasFaucet = config.network === 'testnet' && oracle !== null;

@@ -36,6 +36,8 @@ export interface ChainProxy {
   prune(blocks: number): void;
   /** Answers as of the newest block of this moment. */
   freeze(): Promise<void>;
+  /** The final block stays where it is, while the head moves. */
+  holdFinality(): Promise<void>;
   hideLogs(): void;
   forge(forgery: Forgery): void;
   /** Broadcasts are answered with their hash and go nowhere. */
@@ -55,6 +57,7 @@ interface Behaviour {
   lagBlocks: number;
   frozenAt: number | null;
   keptStates: number | null;
+  finalAt: number | null;
   hidesLogs: boolean;
   forgery: Forgery | null;
   broadcasting: 'once' | 'never' | 'twice';
@@ -68,6 +71,7 @@ const GOOD: Behaviour = {
   lagBlocks: 0,
   frozenAt: null,
   keptStates: null,
+  finalAt: null,
   hidesLogs: false,
   forgery: null,
   broadcasting: 'once',
@@ -83,7 +87,8 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
   const node = (method: string, params: readonly unknown[]): Promise<RpcReply> =>
     post(target, method, params);
 
-  async function answer(request: RpcRequest): Promise<RpcReply> {
+  async function answer(of: RpcRequest): Promise<RpcReply> {
+    const request = behaviour.finalAt === null ? of : asOfFinal(of, behaviour.finalAt);
     asked.set(request.method, (asked.get(request.method) ?? 0) + 1);
     if (behaviour.failing === 'all' || behaviour.failing.has(request.method))
       return { error: { code: -32603, message: 'the proxy fails' } };
@@ -175,6 +180,8 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     lag: (lagBlocks) => set({ lagBlocks }),
     prune: (keptStates) => set({ keptStates }),
     freeze: async () => set({ frozenAt: await newestSeen() }),
+    holdFinality: async () =>
+      set({ finalAt: numberIn(resultOf(await node('eth_getBlockByNumber', ['finalized', false]))) }),
     hideLogs: () => set({ hidesLogs: true }),
     forge: (forgery) => set({ forgery }),
     swallow: () => set({ broadcasting: 'never' }),
@@ -253,6 +260,11 @@ function numberIn(result: unknown): number {
   const text = number ?? blockNumber;
   return text === undefined ? -1 : Number(text);
 }
+
+const asOfFinal = (request: RpcRequest, number: number): RpcRequest => ({
+  ...request,
+  params: request.params.map((param) => (param === 'finalized' ? hex(number) : param)),
+});
 
 function blockHashIn(param: unknown): string | null {
   if (typeof param !== 'object' || param === null) return null;
