@@ -1,4 +1,4 @@
-import type { ChainSettlement, FailureReason, SettlementStatus } from 'ctf-exchange-client';
+import type { Balances, ChainSettlement, FailureReason, SettlementStatus } from 'ctf-exchange-client';
 import { nowMs } from './units';
 import type { Say } from './words';
 
@@ -96,14 +96,6 @@ export function whyFailed(
   return `Failed: ${why}. Nothing was paid, and no wallet is at fault. ${FREE_AGAIN}`;
 }
 
-/** The fault of the wallet `own` in its latest failed trade; null without one. */
-export function lastFaultOf(trades: readonly Progress[], own: string | undefined): string | null {
-  const failed = trades.find(
-    ({ settlementStatus, failedWallet }) => settlementStatus === 'FAILED' && isSame(failedWallet, own),
-  );
-  return OF_WALLETS[failed?.failureReason ?? '']?.did ?? null;
-}
-
 const TIME = new Intl.DateTimeFormat('en-GB', {
   ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
 });
@@ -120,23 +112,41 @@ function timeOf(until: unknown): string {
 const money = (value: unknown): string =>
   `$${Number(value ?? 0).toLocaleString('en-US', { maximumFractionDigits: 2 })}`;
 
-/** The words of refusals that only funds on a chain bring. `faultOf` returns the latest fault of the wallet. */
-export function refusalsOnChain(faultOf: () => string | null): Readonly<Record<string, Say>> {
-  return {
-    INSUFFICIENT_ALLOWANCE: ({ asset }) =>
-      `The exchange contract may not take ${asset === undefined || asset === 'COLLATERAL' ? 'this much of your money' : 'your shares'} yet. Approve the exchange, and wait some seconds until that is final.`,
-    UNSETTLED_LIMIT: unsettled,
-    WALLET_SUSPENDED: ({ until }) =>
-      `You may order again ${timeOf(until)}, because a trade of yours failed: your wallet ${faultOf() ?? 'could not do what its order said'}. The first time this lasts a minute, then an hour, then a day. You can still cancel.`,
-    ON_CHAIN: () => 'Your own wallet does this.',
-  };
+interface Suspension {
+  readonly until: unknown;
+  readonly failureReason: unknown;
+  readonly strikes: unknown;
 }
 
-const unsettled: Say = ({ limit, unsettled: now, detail }) => {
+export function suspended({ until, failureReason, strikes }: Suspension): string {
+  const did = OF_WALLETS[String(failureReason)]?.did ?? 'could not do what its order said';
+  const next = strikes === 1 ? 'an hour' : 'a day';
+  return `You may order again ${timeOf(until)}, because a trade of yours failed: your wallet ${did}. If that happens again within 30 days, you wait for ${next}. You can still cancel.`;
+}
+
+type Standing = NonNullable<Balances['standing']>;
+
+/** The words of refusals that only funds on a chain bring. `standingOf` returns that of the wallet. */
+export const refusalsOnChain = (standingOf: () => Standing | undefined): Readonly<Record<string, Say>> => ({
+  INSUFFICIENT_ALLOWANCE: ({ asset }) =>
+    `The exchange contract may not take ${asset === undefined || asset === 'COLLATERAL' ? 'this much of your money' : 'your shares'} yet. Approve the exchange, and wait some seconds until that is final.`,
+  UNSETTLED_LIMIT: (facts) => unsettled(facts, standingOf()),
+  WALLET_SUSPENDED: ({ until, failureReason, strikes }) => suspended({ until, failureReason, strikes }),
+  ON_CHAIN: () => 'Your own wallet does this.',
+});
+
+function unsettled({ limit, unsettled: now, detail }: Parameters<Say>[0], standing?: Standing): string {
   const withOrders = /open orders/.test(String(detail));
   const what = withOrders ? 'trades and open orders' : 'trades';
   const advice = withOrders
     ? 'Cancel open orders, or wait until trades are final.'
     : 'Make the order smaller, or wait some seconds until trades are final.';
-  return `Of your ${what}, ${money(limit)} may wait for the chain at once, and ${money(now)} do. ${advice} The limit grows tenfold when ten times as much has been settled; that of a contract wallet stays.`;
-};
+  return `Of your ${what}, ${money(limit)} may wait for the chain at once, and ${money(now)} do. ${advice} ${growthOf(standing)}`;
+}
+
+function growthOf(standing?: Standing): string {
+  if (!standing) return 'The limit grows tenfold when ten times as much has been settled.';
+  const { settled, growsAt } = standing;
+  if (growsAt === null) return 'The limit of a contract wallet does not grow.';
+  return `The limit grows tenfold when trades worth ${money(growsAt)} have been settled; ${money(settled)} have.`;
+}

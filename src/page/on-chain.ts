@@ -1,6 +1,6 @@
 import { callsOf, type OwnTrade, sendCalls, type WalletCall } from 'ctf-exchange-client';
 import { account, reloadAccount, reloadTrades, showBalances } from './account-data';
-import { lastFaultOf, refusalsOnChain } from './chain-words';
+import { refusalsOnChain } from './chain-words';
 import { client, type Wallet, wallet } from './exchange';
 import { config } from './exchange-state';
 import { testKey } from './sign-in';
@@ -21,7 +21,7 @@ const FOLLOW_MS = 500;
 /** Tells what is waited for. */
 type OnStep = (words: string) => void;
 
-learnWords(refusalsOnChain(() => lastFaultOf(account.get().trades ?? [], wallet.get()?.address)));
+learnWords(refusalsOnChain(() => account.get().balances?.standing));
 
 /** Resolves when all are in blocks. */
 async function send(

@@ -99,10 +99,12 @@ const FORM: Record<string, Say> = {
   EVENT_NOT_FOUND: () => 'This event does not exist.',
   COMMENT_NOT_FOUND: () => 'This comment does not exist any more.',
   NOT_FOUND: () => `The exchange has nothing at this address. ${ours}`,
-  INVALID_SIGNATURE: ({ hint }) =>
+  INVALID_SIGNATURE: ({ hint, detail }) =>
     hint === 'CHAIN_ID'
       ? 'Your wallet signed for another network. Switch it to the network of this exchange and place the order again.'
-      : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
+      : /contract/.test(text(detail))
+        ? 'Your wallet is a contract that did not accept the signature. Have its owners changed?'
+        : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
   MAKER_MISMATCH: () =>
     'You are signed in with another wallet than the one that signed. Sign out and in again.',
   FORBIDDEN: () => 'Only its owner can change this.',

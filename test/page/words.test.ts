@@ -1,6 +1,6 @@
-import { ExchangeError } from 'ctf-exchange-client';
+import { type Balances, ExchangeError } from 'ctf-exchange-client';
 import { ERRORS } from '../../src/exchange/errors';
-import { lastFaultOf, progressOf, refusalsOnChain } from '../../src/page/chain-words';
+import { progressOf, refusalsOnChain } from '../../src/page/chain-words';
 import { codesWithWords, learnWords, wordsFor } from '../../src/page/words';
 
 const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeError =>
@@ -23,8 +23,8 @@ const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeErro
 const ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '1' } as const;
 const words = (code: string, more: Record<string, unknown> = {}) => wordsFor(refusal(code, more), ticket);
 
-let fault: string | null = null;
-beforeAll(() => learnWords(refusalsOnChain(() => fault)));
+let standing: Balances['standing'];
+beforeAll(() => learnWords(refusalsOnChain(() => standing)));
 
 test('every code of the exchange and of the client has words', () => {
   const client = ['NETWORK', 'TIMEOUT', 'OUTCOME_UNKNOWN', 'NOT_SIGNED_IN'];
@@ -55,6 +55,9 @@ test('the words name the right value, in the units of the page', () => {
   );
   expect(words('INVALID_LOT', { nearest: ['10', '11'] }).text).toContain('try 10 or 11');
   expect(words('INVALID_SIGNATURE', { hint: 'CHAIN_ID' }).text).toMatch(/another network/);
+  expect(words('INVALID_SIGNATURE', { detail: 'the contract wallet 0x says no' }).text).toMatch(
+    /is a contract/,
+  );
 });
 
 test('unexpected errors are shown in words, too', () => {
@@ -99,17 +102,17 @@ test('a trade that failed on a chain for no wallet’s sake says so, and why', (
   expect(progressOf({ ...FAILED, failureReason: 'CANCELLED' }, ME)).toMatch(/no wallet is at fault/);
 });
 
-test('the refusal of a suspended wallet names the end of the suspension and its cause', () => {
+test('the refusal of a suspended wallet names the end of the suspension, its cause and the next one', () => {
+  const facts = { failureReason: 'COLLATERAL', tradeId: '1', strikes: 1 };
   const until = new Date(Date.now() + 60_000).toISOString();
-  expect(words('WALLET_SUSPENDED', { until }).text).toMatch(
-    /^You may order again at \d\d:\d\d:\d\d, because .*cancel/,
+  const { text } = words('WALLET_SUSPENDED', { ...facts, until });
+  expect(text).toMatch(
+    /^You may order again at \d\d:\d\d:\d\d, because .* your wallet lacked the money .* an hour\..*cancel/,
   );
-  const trade = { ...FAILED, failureReason: 'COLLATERAL', failedWallet: ME.toLowerCase() } as const;
-  expect(lastFaultOf([trade], `0x${'1'.repeat(40)}`)).toBeNull();
-  fault = lastFaultOf([{ settlementStatus: 'CONFIRMED' }, trade], ME);
-  expect(words('WALLET_SUSPENDED', { until }).text).toContain('your wallet lacked the money');
   const tomorrow = new Date(Date.now() + 80_000_000).toISOString();
-  expect(words('WALLET_SUSPENDED', { until: tomorrow }).text).toMatch(/at \d+ [A-Z][a-z]+,? /);
+  expect(words('WALLET_SUSPENDED', { ...facts, strikes: 3, until: tomorrow }).text).toMatch(
+    /at \d+ [A-Z][a-z]+,? .* a day\./,
+  );
 });
 
 test('the limit of what waits for the chain is named, with what waits and how it grows', () => {
@@ -122,4 +125,10 @@ test('the limit of what waits for the chain is named, with what waits and how it
     /^Of your trades and open orders, .*Cancel/,
   );
   expect(words('UNSETTLED_LIMIT', facts).text).toContain('grows tenfold');
+  const own = { unsettled: '96.5', unsettledLimit: '100', committed: '0', committedLimit: '1000' };
+  const none = { strikes: 0, failureReason: null, tradeId: null, suspendedUntil: null };
+  standing = { ...own, ...none, settled: '12.3', growsAt: '1000' };
+  expect(words('UNSETTLED_LIMIT', facts).text).toMatch(/worth \$1,000 have been settled; \$12\.3 have\.$/);
+  standing = { ...standing, growsAt: null };
+  expect(words('UNSETTLED_LIMIT', facts).text).toMatch(/contract wallet does not grow\.$/);
 });

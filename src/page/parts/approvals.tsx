@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
+import { suspended } from '../chain-words';
 import { config } from '../exchange-state';
 import { hasCollateral, prepare } from '../on-chain';
 import { Faucet } from '../portfolio/faucet';
@@ -13,8 +14,34 @@ const Tick = ({ isDone, name }: { readonly isDone: boolean; readonly name: strin
   </li>
 );
 
-/** With funds on a chain: the two approvals that trading needs, in one click. Nothing once both are given. */
-export const Approvals = () => {
+/** With funds on a chain: all that keeps the wallet from ordering. */
+export const Approvals = () => (
+  <>
+    <Suspension />
+    <Approving />
+  </>
+);
+
+/** Shown before any order is refused. */
+const Suspension = () => {
+  const { balances } = useAccount();
+  const standing = balances?.standing;
+  if (!standing?.suspendedUntil) return null;
+  const { suspendedUntil: until, failureReason, strikes } = standing;
+  return (
+    <section class="card state-card" aria-labelledby="suspension-title" data-testid="suspension">
+      <h2 id="suspension-title" class="state-title">
+        Suspended
+      </h2>
+      <p class="hint" role="status">
+        {suspended({ until, failureReason, strikes })}
+      </p>
+    </section>
+  );
+};
+
+/** The two approvals that trading needs, in one click. Nothing once both are given. */
+const Approving = () => {
   const wallet = useWallet();
   const { balances } = useAccount();
   const [step, setStep] = useState<string | null>(null);
