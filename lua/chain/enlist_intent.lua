@@ -6,10 +6,11 @@
 -- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out   6 {x}:tl   7 {x}:ti   8 {x}:mode; the matches {x}:m:<id>:t
 --          and the list of the market, which has the form of 2
 -- ARGV     1 shard prefix `{x}:`   2 lane (20 bytes)   3 token of the lane's lease   4 nonce   5 hash of the transaction (32
---          bytes)   6 its bytes   7 the matches of a new one (lib/intents), empty for another attempt
+--          bytes)   6 its bytes   7 the matches of a new one (lib/intents), empty for another attempt, `-` for one without any
+--          that fills a gap: the block that had used the nonce was replaced
 -- Returns  { code, ... }: OK; LEASE when the token does not hold the lane; STATE code when the lane does not run, HALTED, both
---          only for a new one; NONCE next when the nonce is not the lane's next and has no intent; TAKEN names of the matches that
---          are in another intent or over: nothing changed
+--          only for a new one; NONCE next when the nonce has no intent, is not the lane's next and fills no gap; TAKEN names of the
+--          matches that are in another intent or over: nothing changed
 -- Emits    SETTLE for each match
 -- Bound    the matches of a block (src/jobs/chain/lane.ts)
 
@@ -35,18 +36,20 @@ if first_ms then
   end
   matches, records = known, intents.submitted(shard, known)
 else
-  if nonce ~= next_nonce then
+  local is_gap = matches == intents.NO_MATCHES and nonce < next_nonce
+  if nonce ~= next_nonce and not is_gap then
     return { 'NONCE', integer.text(next_nonce) }
   elseif state ~= intents.RUNNING then
     return { 'STATE', integer.text(state) }
   elseif intents.is_halted(KEYS[8]) then
     return { 'HALTED' }
   end
+  matches = is_gap and '' or matches
   records, others = intents.sendable(shard, matches)
   if others then
     return { 'TAKEN', unpack(others) }
   end
-  first_ms, hashes, next_nonce = now_ms, '', next_nonce + 1
+  first_ms, hashes, next_nonce = now_ms, '', math.max(next_nonce, nonce + 1)
 end
 intents.save(KEYS[7], lane, nonce, first_ms, now_ms, matches, hashes .. hash, ARGV[6])
 intents.save_lane(KEYS[6], lane, next_nonce, state, changed_ms, until_ms, holder)

@@ -13,7 +13,8 @@
 --          6... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
 -- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; UNREAD or UNKNOWN, and the
 --          cursor does not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first, and
---          `unknown` the names of settlements that are not here, ended otherwise or cannot be read, to be heeded first.
+--          `unknown` the names of settlements that are not here, ended otherwise or cannot be read, to be heeded first; of
+--          these, one that FAILED here and that the chain has settled is CONFIRMED now.
 --          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
 --          cancel (a later call with its reading or cancel_unpaid does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
@@ -34,16 +35,18 @@ local COVERS, LAST = 1, 2
 
 local shard, stage = ARGV[1], tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
-local number, time_ms, hash = struct.unpack(cursor.BLOCK, ARGV[3])
+local number = struct.unpack(cursor.BLOCK, ARGV[3])
 local settled, left, unread, unknown = 0, unfunded.left(), '', ''
 
--- Reads what an event means, and writes nothing. Returns `end_of`, a plan (lib/finality) and the guilty wallet; `unread` and the
--- wallets; `unknown`; or `over`.
+-- Reads what an event means, and writes nothing. Returns `end_of`, a plan (lib/finality) and the guilty wallet; `revised` and a
+-- plan or nil, when the settlement has failed before; `unread` and the wallets; `unknown`; or `over`.
 local function plan_of(event, hold)
   local name, status, reason, block, transaction, wallet = struct.unpack(EVENT, event)
   local state, record, found = finality.find(shard, name, hold)
   if state == finality.OVER and record[settlements.STATUS] == status then
     return 'over'
+  elseif state == finality.OVER and status == settlements.CONFIRMED then
+    return 'revised', finality.plan_revised(shard, name, hold, transaction, block)
   elseif state ~= finality.PENDING then
     return 'unknown'
   end
@@ -58,12 +61,15 @@ end
 -- Ends one settlement. One whose records are not as they were written is reported like an unknown one, and holds no other up.
 local function settle(event, hold)
   local is_sound, what, plan, wallet = pcall(plan_of, event, hold)
-  if not is_sound or what == 'unknown' then
+  if is_sound and what == 'revised' and plan then
+    finality.revise(shard, plan, now_ms)
+  end
+  if not is_sound or what == 'unknown' or what == 'revised' then
     unknown = unknown .. event:sub(1, NAME_BYTES)
   elseif what == 'unread' then
     unread = unread .. plan
   elseif what == 'end_of' then
-    finality.write(shard, plan, now_ms)
+    finality.finish(shard, plan, now_ms)
     settled = settled + 1
     if plan.status == settlements.FAILED then
       finality.punish(shard, plan.name, plan.record, plan.found, plan.reason, wallet, left, now_ms)
@@ -84,7 +90,7 @@ if stage >= COVERS then
   readings.cover(shard, list, number, left, now_ms)
 end
 if stage == LAST and unread == '' and unknown == '' then
-  cursor.note(shard, cursor.FINAL, number, time_ms, hash, now_ms)
+  cursor.follow(shard, ARGV[3], now_ms)
 end
 local code = unread ~= '' and 'UNREAD' or unknown ~= '' and 'UNKNOWN' or 'OK'
 return { code, integer.text(now_ms), settled, left.cancelled, left.more and 1 or 0, unread, unknown }

@@ -25,7 +25,7 @@ if state ~= finality.PENDING then
 elseif record[settlements.STATUS] == settlements.SUBMITTED then
   return { 'LIVE', integer.text(now_ms), 0, 0 }
 end
-finality.write(shard, finality.plan(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet), now_ms)
+finality.finish(shard, finality.plan(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet), now_ms)
 local left = unfunded.left()
 finality.punish(shard, name, record, found, reason, wallet, left, now_ms)
 return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

@@ -2,6 +2,7 @@ import type { Command as Commander } from 'commander';
 import { SURE, wholeNumber } from './arguments';
 import { adoptLane, chainLanes, chainStatus, drainChain, pauseLanes, resumeLanes } from './chain';
 import { failSettlement } from './chain-fail';
+import { rejoinChain } from './chain-rejoin';
 import { forGood } from './markets';
 import type { Choose } from './store';
 
@@ -45,4 +46,9 @@ export function addChain(program: Commander, choose: Choose): void {
     .action((lane: string, { yes = false }: { yes?: boolean }) =>
       choose(forGood(`let ${lane} continue at the nonce of the chain`, yes, adoptLane(lane))),
     );
+  chain
+    .command('rejoin')
+    .description('follow the chain again after it replaced a final block, while the exchange is HALTED')
+    .option('--yes', SURE)
+    .action(({ yes = false }: { yes?: boolean }) => choose(rejoinChain(yes)));
 }

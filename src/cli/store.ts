@@ -23,9 +23,9 @@ import type { Engine } from '../store/verbs/engine';
 
 /** The books of funds on a chain, and its nodes as one. */
 export interface CliBooks {
-  readonly ledger: Pick<ChainLedger, 'cursor' | 'voidSettlement'>;
+  readonly ledger: Pick<ChainLedger, 'cursor' | 'voidSettlement' | 'finalBlocks' | 'endedAfter' | 'rejoin'>;
   readonly rpc: Pick<Rpc, 'ask' | 'agree'>;
-  readonly blocks: Pick<Blocks, 'final'>;
+  readonly blocks: Pick<Blocks, 'final' | 'byNumber'>;
   readonly contracts: Contracts;
 }
 

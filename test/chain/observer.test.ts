@@ -136,7 +136,9 @@ test('on another chain it halts the exchange, with the reason, and notes nothing
   await nodes.ask('anvil_mine', '0x5');
   await until('it halts the exchange', () => halts.length > 0);
   await nodes.ask('anvil_setIntervalMining', 1);
-  expect(halts[0]).toMatch(/^block \d+ was final as 0x[0-9a-f]{64} and is 0x[0-9a-f]{64} now$/);
+  expect(halts[0]).toMatch(
+    /^block \d+ was final as 0x[0-9a-f]{64} and is 0x[0-9a-f]{64} now; see: exchange chain rejoin$/,
+  );
   const noted = book.blocks.length;
   await observer.stop();
   expect(book.blocks).toHaveLength(noted);

@@ -18,6 +18,7 @@ finality.DETAILS = '>I6Bc20'
 -- nothing for it.
 finality.NONCE, finality.SIGNATURE, finality.CANCELLED, finality.COLLATERAL = 1, 2, 3, 4
 finality.ALLOWANCE, finality.TOKENS, finality.APPROVAL, finality.REFUSED = 5, 6, 7, 8
+finality.UNKNOWN_REASON = 14
 -- A cancel on the chain takes effect after 120 s (contracts/), so that no match is hit that is sent within this time.
 local MATCH_MS_MAX = 90000
 
@@ -72,8 +73,8 @@ function finality.unread(shard, name, found, block)
 end
 
 -- The changes of the wallets' balances, for the outbox. Funds of a confirmed match are free from now on. Those of a failed one go
--- back: each wallet has the amounts again that it gave, and not those that it got.
-local function moves_of(found, is_confirmed)
+-- back: each wallet has the amounts again that it gave, and not those that it got. With `is_undone` a failed one has not failed.
+local function moves_of(found, is_confirmed, is_undone)
   local wallets, moves = {}, {}
   for i = 1, #found do
     local leg = found[i]
@@ -82,51 +83,106 @@ local function moves_of(found, is_confirmed)
       local is_buy = leg.side == order.BUY
       local cash, tokens = is_buy and leg.value or leg.brought, is_buy and leg.brought or leg.taken
       local is_yes = leg.asset == ledger.YES or leg.got == ledger.YES
-      moves[i] = outbox.move(is_buy and outbox.BUY_FAILED or outbox.SELL_FAILED, cash, is_yes and tokens or 0,
+      moves[i] = outbox.move(is_buy == not is_undone and outbox.BUY_FAILED or outbox.SELL_FAILED, cash, is_yes and tokens or 0,
         is_yes and 0 or tokens)
     end
   end
   return table.concat(wallets), table.concat(moves)
 end
 
--- Plans the end of a settlement that is PENDING, with the hash of its transaction ('' without one), the number of the block, and
--- for a failure its reason and the guilty wallet ('' for none). All that may fail, because a record is not as it was written, fails
--- here, before anything is written. Returns what `write` takes.
-function finality.plan(shard, name, record, found, status, transaction, block, reason, wallet)
-  local market, is_confirmed = name:sub(1, 8), status == settlements.CONFIRMED
+-- Plans the change of a settlement. All that may fail, because a record is not as it was written, fails here, before anything is
+-- written. `book_leg(a, slot, leg)` changes the account of a leg; `lots` are written with it, and so are `moves` of the `wallets`.
+local function planned(shard, name, record, found, status, transaction, lots, wallets, moves, book_leg)
+  local market = name:sub(1, 8)
   local a, slots, count = accounts_of(shard, market, found)
   for i = 1, #found do
     local leg = found[i]
-    ledger.finish(a, slots[leg.wallet], leg, is_confirmed, 1)
+    book_leg(a, slots[leg.wallet], leg)
     caps.get(shard, caps.field(leg.wallet, market, leg.asset))
   end
-  local wallets, moves = moves_of(found, is_confirmed)
-  local b = book.open(shard, market, 's')
   settlements.hashes_in(record[settlements.BODY])
-  local hash = transaction ~= '' and transaction or record[settlements.TRANSACTION]:sub(1, 32)
-  return { name = name, market = market, record = record, found = found, status = status, reason = reason, a = a, count = count,
-    lots = legs.counted(shard, found, is_confirmed, 1), wallets = wallets, moves = moves, sequence = b.sequence,
-    transaction = (hash ~= '' and hash or string.rep('\0', 32))
-      .. struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET) }
+  return { name = name, market = market, record = record, found = found, status = status, transaction = transaction, a = a,
+    count = count, lots = lots, wallets = wallets, moves = moves, sequence = book.open(shard, market, 's').sequence }
 end
 
--- Writes what `plan` returned.
-function finality.write(shard, e, now_ms)
-  local record, is_confirmed = e.record, e.status == settlements.CONFIRMED
+-- Plans the end of a settlement that is PENDING, with the hash of its transaction ('' without one), the number of the block, and
+-- for a failure its reason and the guilty wallet ('' for none). Returns what `finish` takes.
+function finality.plan(shard, name, record, found, status, transaction, block, reason, wallet)
+  local is_confirmed = status == settlements.CONFIRMED
+  local hash = transaction ~= '' and transaction or record[settlements.TRANSACTION]:sub(1, 32)
+  local details = struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET)
+  local wallets, moves = moves_of(found, is_confirmed)
+  local plan = planned(shard, name, record, found, status, (hash ~= '' and hash or string.rep('\0', 32)) .. details,
+    legs.counted(shard, found, is_confirmed, 1), wallets, moves, function(a, slot, leg)
+      ledger.finish(a, slot, leg, is_confirmed, 1)
+    end)
+  plan.reason = reason
+  return plan
+end
+
+-- Plans that a settlement which FAILED is CONFIRMED all the same, as blocks that replaced others may show. Returns nil when it has
+-- not failed; and when it failed because its number may be that of a lost match, which the chain has then. `revise` takes the plan.
+function finality.plan_revised(shard, name, hold, transaction, block)
+  local record = settlements.find(shard, name)
+  local _, reason = struct.unpack(finality.DETAILS, record[settlements.TRANSACTION], 33)
+  if record[settlements.STATUS] ~= settlements.FAILED or reason == finality.UNKNOWN_REASON then
+    return nil
+  end
+  local found = legs.of(shard, name, record[settlements.TRADE_MS], hold)
+  local wallets, moves = moves_of(found, false, true)
+  return planned(shard, name, record, found, settlements.CONFIRMED,
+    transaction .. struct.pack(finality.DETAILS, block, 0, finality.NO_WALLET), legs.counted(shard, found, false, -1), wallets,
+    moves, function(a, slot, leg)
+      ledger.finish(a, slot, leg, false, -1)
+      ledger.finish(a, slot, leg, true, 1)
+    end)
+end
+
+-- Plans that a CONFIRMED settlement is open again, with a status, because its block was replaced. Returns nil when no block after
+-- `after` has confirmed it; `change` takes the plan.
+function finality.plan_again(shard, name, after, hold, status)
+  local record = settlements.find(shard, name)
+  if not record or record[settlements.STATUS] ~= settlements.CONFIRMED
+    or struct.unpack(finality.DETAILS, record[settlements.TRANSACTION], 33) <= after then
+    return nil
+  end
+  local found = legs.of(shard, name, record[settlements.TRADE_MS], hold)
+  local wallets, moves = moves_of(found, true)
+  return planned(shard, name, record, found, status, record[settlements.TRANSACTION]:sub(1, 32),
+    legs.counted(shard, found, true, -1), wallets, moves, function(a, slot, leg)
+      ledger.finish(a, slot, leg, true, -1)
+    end)
+end
+
+-- Writes a planned change.
+function finality.change(shard, e, now_ms)
   ledger.write(e.a, shard, e.market, e.count)
   legs.write_counted(shard, e.lots)
+  e.record[settlements.TRANSACTION] = e.transaction
+  settlements.save(shard, e.name, e.record, e.status, now_ms)
+  outbox.write_moves(shard, e.market, e.sequence, now_ms, e.wallets, e.moves)
+end
+
+-- Writes a planned end.
+function finality.finish(shard, e, now_ms)
+  local is_confirmed, record = e.status == settlements.CONFIRMED, e.record
   for i = 1, is_confirmed and #e.found or 0 do
     local leg = e.found[i]
     caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
   end
-  record[settlements.TRANSACTION] = e.transaction
-  settlements.save(shard, e.name, record, e.status, now_ms)
+  finality.change(shard, e, now_ms)
   if not is_confirmed then
     redis.call('HINCRBY', shard .. 'sum', 'failed:' .. e.reason, '1')
   end
   -- On a chain FAILED is final, too.
   redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. e.name)
-  outbox.write_moves(shard, e.market, e.sequence, now_ms, e.wallets, e.moves)
+end
+
+-- Writes that a settlement has not failed.
+function finality.revise(shard, e, now_ms)
+  finality.change(shard, e, now_ms)
+  legs.write_counted(shard, legs.counted(shard, e.found, true, 1))
+  redis.call('HINCRBY', shard .. 'sum', 'failed', '-1')
 end
 
 -- The orders that would fail the same way as those of the wallet's legs in a match: what lib/unfunded calls `wanted`.

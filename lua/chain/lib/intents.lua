@@ -21,6 +21,8 @@ local HASH_BYTES, NAME_BYTES, MATCH_BYTES = 32, 15, 21
 
 -- src/store/chain/intents.ts holds the names. AHEAD: the chain has used nonces that this store does not know.
 intents.RUNNING, intents.PAUSED, intents.AHEAD = 0, 1, 2
+-- In place of the matches of a new intent that has none.
+intents.NO_MATCHES = '-'
 -- src/chain/transaction.ts raises the price at each attempt, so it reaches every limit before this number.
 intents.ATTEMPTS_MAX = 255
 
@@ -56,6 +58,18 @@ end
 function intents.save(key, lane, nonce, first_ms, now_ms, matches, hashes, bytes)
   redis.call('HSET', key, intents.field(lane, nonce),
     struct.pack(INTENT, first_ms, now_ms, #matches / MATCH_BYTES, #hashes / HASH_BYTES) .. matches .. hashes .. bytes)
+end
+
+-- The names of all matches that are in an intent, as a set.
+function intents.names(key)
+  local found, names = redis.call('HVALS', key), {}
+  for i = 1, #found do
+    local _, _, count = struct.unpack(INTENT, found[i])
+    for at = INTENT_BYTES + 1, INTENT_BYTES + count * MATCH_BYTES, MATCH_BYTES do
+      names[found[i]:sub(at, at + NAME_BYTES - 1)] = true
+    end
+  end
+  return names
 end
 
 -- Returns the records of an intent's matches that are SUBMITTED, each with its name before it.

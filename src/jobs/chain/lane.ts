@@ -1,5 +1,5 @@
 import { settleData, settleGas } from '../../chain/settle-call';
-import { readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
+import { emptyCall, readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
 import type { Call, Fee } from '../../chain/unsigned';
 import type { LaneHolder, LaneState } from '../../store/chain/intents';
 import { settlementId } from '../../store/records/settlement';
@@ -220,6 +220,26 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     return 'SENT';
   }
 
+  /**
+   * Blocks that had used nonces of the lane were replaced: without a transaction under each of these, no later one runs. Theirs may
+   * still run, and the contract runs each match once.
+   */
+  async function fill(used: number): Promise<void> {
+    if (!held || !canSign || held.state !== 'RUNNING') return;
+    const { nextNonce } = held;
+    if (open.gaps(used, nextNonce).length === 0) return;
+    // A nonce that a block has used is no gap, also before that block is final.
+    for (const nonce of open.gaps(await agreedNonce('latest'), nextNonce).slice(0, UNMINED_MAX)) {
+      const call = emptyCall(lane);
+      const attempt = await signCall(signer, lane, {
+        ...{ chainId, nonce, call },
+        fee: await readFee(rpc, gasPriceMaxWei),
+      });
+      if (!(await intents.fill(holder, nonce, attempt))) return;
+      await open.begin(nonce, attempt, call, []);
+    }
+  }
+
   async function work(now: ChainPlace): Promise<boolean> {
     if (!held || performance.now() - renewedMs >= RENEW_MS) {
       if (!(await hold(now.final))) return false;
@@ -231,7 +251,10 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     }
     if (now.final !== null && now.final !== before.final) {
       const used = await nonceAt(now.final);
-      if (used !== null) await open.close(now.final, used);
+      if (used !== null) {
+        await open.close(now.final, used);
+        await fill(used);
+      }
     }
     if (mayStart()) await start();
     return held !== null;

@@ -62,7 +62,7 @@ export function startObserver({ lease, observation, halt, onError }: ObserverOpt
       return await observation.stepFinal();
     } catch (error) {
       if (error instanceof OtherChain) {
-        await halt(error.message);
+        await halt(`${error.message}; see: exchange chain rejoin`);
         await pause(AFTER_HALT_MS);
       }
       throw error;

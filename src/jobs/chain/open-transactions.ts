@@ -17,6 +17,8 @@ export interface OpenTransactions {
   recover(): Promise<void>;
   /** Sends a transaction that has just been written down. */
   begin(nonce: number, attempt: Attempt, call: Call, matches: Intent['matches']): Promise<void>;
+  /** The nonces from `used`, the lane's next in a final block, to below `next` that no transaction uses. */
+  gaps(used: number, next: number): readonly number[];
   /** There is a new block; `used` is the lane's next nonce in it. Returns false when another process took the lane. */
   follow(head: number, used: number): Promise<boolean>;
   /** The books have a new final block; `used` is the lane's next nonce in it. */
@@ -98,8 +100,13 @@ export function createOpenTransactions(
     },
     async begin(nonce, attempt, call, matches) {
       const one: Open = { nonce, matches, hashes: [attempt.hash], attempt, call, ...NEW };
-      open.push(one);
+      open = [...open, one].sort((a, b) => a.nonce - b.nonce);
       await transmit(one);
+    },
+    gaps(used, next) {
+      const taken = new Set(open.map(({ nonce }) => nonce));
+      const all = Array.from({ length: Math.max(0, next - used) }, (_, i) => used + i);
+      return all.filter((nonce) => !taken.has(nonce));
     },
     async follow(newHead, used) {
       head = newHead;

@@ -64,6 +64,12 @@ export interface Intents {
     attempt: { readonly hash: string; readonly bytes: string },
     matches: readonly IntentMatch[],
   ): Promise<Enlisted>;
+  /** enlist_intent, for a new transaction without matches under a nonce that a replaced block had used; false when it was not written. */
+  fill(
+    holder: LaneHolder,
+    nonce: number,
+    attempt: { readonly hash: string; readonly bytes: string },
+  ): Promise<boolean>;
   /** enlist_intent, for another attempt of an intent; false when it exists no more or the lane was lost. */
   again(
     holder: LaneHolder,
@@ -90,6 +96,7 @@ const HASH_BYTES = 32;
 const NAME_BYTES = 15;
 const TRADE_MS_BYTES = 6;
 const MATCH_BYTES = NAME_BYTES + TRADE_MS_BYTES;
+const NO_MATCHES = Buffer.from('-');
 
 interface IntentsOptions {
   readonly redis: RedisClient;
@@ -140,6 +147,10 @@ export function createIntents({ redis, run, keys }: IntentsOptions): Intents {
       const text = code.toString();
       if (text === 'TAKEN') return { code: text, taken: rest.map(settlementKey) };
       return { code: text as Exclude<Enlisted['code'], 'TAKEN'> };
+    },
+    async fill(holder, nonce, attempt) {
+      const [code] = await write(holder, nonce, attempt, NO_MATCHES);
+      return code.toString() === 'OK';
     },
     async again(holder, nonce, attempt) {
       const [code] = await write(holder, nonce, attempt, Buffer.alloc(0));

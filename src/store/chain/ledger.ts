@@ -6,9 +6,10 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 import { type ChainAccounts, createChainAccounts } from './accounts';
 import { type MinedSettlement, noteMined } from './mined';
 import { createObserving, type Observing } from './observing';
+import { createRejoining, type Rejoining } from './rejoin';
 
 /** The books of a chain's funds: the accounts, and all that the chain says to them. */
-export interface ChainLedger extends ChainAccounts, Omit<Observing, 'observeBlock'> {
+export interface ChainLedger extends ChainAccounts, Rejoining, Omit<Observing, 'observeBlock'> {
   /** The last final block that the books have; null before the first. */
   finalBlock(): Promise<BlockRef | null>;
   /**
@@ -38,6 +39,7 @@ export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainL
   return {
     ...accounts,
     ...observing,
+    ...createRejoining({ redis, run, keys }),
     noteMined: (list) => noteMined({ redis, keys }, list),
     finalBlock: async () => (await accounts.cursor())?.final ?? null,
     async observeBlock(from, to, readings, events) {

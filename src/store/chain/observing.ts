@@ -6,7 +6,7 @@ import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { packBlock, packReadings, readingGroups } from './readings';
+import { packBlock, packCursor, packReadings, readingGroups } from './readings';
 
 /** A wallet, and one of its markets, whose numbers are missing. */
 export interface UnreadWallet {
@@ -220,14 +220,6 @@ const packEvent = (event: SettlementEvent): Buffer =>
     transaction: hashBytes(event.transactionHash),
     wallet: event.fault?.wallet ? addressBytes(event.fault.wallet) : NO_WALLET,
   });
-
-/** The number and the hash of a block, without its time; empty for none. */
-function packCursor(block: BlockRef | null): Buffer {
-  if (block === null) return Buffer.alloc(0);
-  const number = Buffer.alloc(6);
-  number.writeUIntBE(block.number, 0, 6);
-  return Buffer.concat([number, hashBytes(block.hash)]);
-}
 
 const slices = (packed: Buffer, bytes: number): Buffer[] =>
   Array.from({ length: packed.length / bytes }, (_, i) => packed.subarray(i * bytes, (i + 1) * bytes));

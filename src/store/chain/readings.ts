@@ -13,6 +13,14 @@ const WEIGHT_MAX = 100;
 export const packBlock = ({ number, hash, timeMs }: BlockRef): Buffer =>
   BLOCK.pack({ number, timeMs, hash: hashBytes(hash) });
 
+/** The number and the hash of a block, without its time; empty for none. */
+export function packCursor(block: BlockRef | null): Buffer {
+  if (block === null) return Buffer.alloc(0);
+  const number = Buffer.alloc(6);
+  number.writeUIntBE(block.number, 0, 6);
+  return Buffer.concat([number, hashBytes(block.hash)]);
+}
+
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**

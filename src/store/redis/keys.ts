@@ -125,6 +125,8 @@ export interface ShardKeys {
   readonly funds: TextKey<'funds'>;
   /** hash: the latest final block that the accounts contain, and the latest block seen (lua/chain/lib/cursor.lua). */
   readonly cursor: TextKey<'cursor'>;
+  /** list: the final blocks that the accounts had lately, newest first. */
+  readonly finals: TextKey<'finals'>;
   /** set: wallets, and wallets with a market, of which something is promised (lua/chain/lib/ledger.lua). */
   readonly exposed: TextKey<'exposed'>;
   /** hash: wallet and asset -> a lower amount in a block that is not final (lua/chain/lib/caps.lua). */
@@ -191,6 +193,7 @@ type ChainKeys =
   | 'faucet'
   | 'funds'
   | 'cursor'
+  | 'finals'
   | 'exposed'
   | 'caps'
   | 'strikes'
@@ -206,6 +209,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   faucet: text(`${prefix}faucet`),
   funds: text(`${prefix}funds`),
   cursor: text(`${prefix}ck`),
+  finals: text(`${prefix}fb`),
   exposed: text(`${prefix}xp`),
   caps: text(`${prefix}cap`),
   strikes: text(`${prefix}str`),

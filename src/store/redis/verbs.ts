@@ -123,6 +123,11 @@ export const VERBS = {
     Coded<[cancelled: number, more: Flag]>
   >(),
 
+  rejoin_chain: verb(
+    ['cursor', 'mode', 'finals', 'settlements', 'cash', 'exposed', 'settledLots', 'intents', 'outbox'],
+    4,
+    { args: true },
+  ).replies<Coded<[reopened: number, unreadable: Buffer]>>(),
   cancel_unpaid: verb([...SWEEP, 'unpaid'], 2).replies<[cancelled: number, more: Flag]>(),
 
   // The operator's transactions.
