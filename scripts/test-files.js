@@ -57,7 +57,7 @@ const ONLY_LONG = [
   'test/exchange/settlement-chain',
   'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|sign-in|storm|wallets)',
   'test/cli/processes',
-  'test/chain/(lookup|observer)',
+  'test/chain/(lookup|observer|planted)',
 ];
 
 /** Patterns as jest takes them. */

@@ -51,6 +51,7 @@ export interface ApiBalances {
   };
   /** The final block of the collateral and the approvals. */
   readonly asOfBlock: number;
+  readonly standing: { readonly strikes: number; readonly unsettled: string };
 }
 
 export interface ApiWalletOrder {

@@ -19,7 +19,7 @@ const BY_EVENT: Readonly<Record<string, Reason>> = {
 };
 
 /** Allowances that a settlement uses up are no deed: the token tells nothing of them. */
-export function deedsOf({ happened, outside }: ChainRecord): Deed[] {
+export function deedsOf({ happened, outside }: ChainRecord, fromBlock: number): Deed[] {
   const sent = outside.map(
     ({ from, asset, at }): Deed => ({
       ...{ wallet: from, block: at.block },
@@ -30,7 +30,7 @@ export function deedsOf({ happened, outside }: ChainRecord): Deed[] {
     const reason = BY_EVENT[`${one.by} ${one.name}`];
     return reason ? [{ wallet: walletOf(one), reason, block: one.block }] : [];
   });
-  return [...sent, ...said];
+  return [...sent, ...said].filter(({ block }) => block > fromBlock);
 }
 
 const walletOf = ({ name, args }: Happened): string =>

@@ -4,10 +4,8 @@ import { EXCHANGE_ABI } from './checker-chain';
 import type { BlockSeen } from './checker-deeds';
 import { chainId } from './checker-matches';
 
-/** C6: the transactions of the addresses that settle. And the counts of failures and strikes, which follow from the records. */
+/** C6: the transactions of the addresses that settle. And the counts of failures, which follow from the records. */
 const SETTLE = EXCHANGE_ABI.getFunction('settle')?.selector ?? '';
-/** A strike is for these alone; several failures of one deed count once. */
-const STRIKES = new Set(['NONCE', 'SIGNATURE', 'CANCELLED', 'COLLATERAL', 'ALLOWANCE', 'TOKENS', 'APPROVAL']);
 
 export async function checkLanes(facts: Facts, metrics: readonly Sample[]): Promise<string[]> {
   const { chain, blocks, records, fromBlock } = facts;
@@ -58,15 +56,10 @@ const idsIn = (input: string): bigint[] =>
 function wrongCounts({ records }: Facts, metrics: readonly Sample[]): string[] {
   const failed = records.filter(({ status }) => status === 'FAILED');
   const counted = metrics.filter(({ name }) => name === 'exchange_chain_failed');
-  const wrong = counted.flatMap(({ labels: { reason = '' }, value }) => {
+  return counted.flatMap(({ labels: { reason = '' }, value }) => {
     const count = failed.filter(({ failureReason = 'NONE' }) => failureReason === reason).length;
     return count === value
       ? []
       : [`C3: ${value} settlements are counted as failed for ${reason}, not ${count}`];
   });
-  const strikes = metrics.find(({ name }) => name === 'exchange_chain_strikes')?.value ?? 0;
-  const most = failed.filter(({ failureReason = '' }) => STRIKES.has(failureReason)).length;
-  return strikes <= most
-    ? wrong
-    : [...wrong, `C3: there are ${strikes} strikes for ${most} failures by wallets`];
 }

@@ -34,7 +34,21 @@ export function checkEnds(facts: Facts): string[] {
     ...strange.map((id) => `C3: the chain settled a match 0x${id.toString(16)}, of which there is no record`),
     ...trades.filter(({ id }) => !traded.has(id)).map(({ id }) => `C3: the trade ${id} has no settlement`),
     ...records.filter(({ status }) => status === 'FAILED').flatMap((record) => wrongBlame(record, facts)),
+    ...wrongStrikes(facts),
   ];
+}
+
+/** Several failures of one deed are one strike. */
+function wrongStrikes({ books, records }: Facts): string[] {
+  const failed = records.filter(
+    ({ status, failureReason = '' }) => status === 'FAILED' && STRIKES.has(failureReason),
+  );
+  return books.flatMap(({ wallet: { address }, balances: { standing } }) => {
+    const own = failed.filter(({ failedWallet }) => failedWallet?.toLowerCase() === address.toLowerCase());
+    return standing.strikes <= own.length
+      ? []
+      : [`C3: ${address} has ${standing.strikes} strikes for ${own.length} failures`];
+  });
 }
 
 function wrongEnd(record: ApiSettlement, settled: readonly SettledMatch[], finalBlock: number): string[] {
@@ -51,6 +65,7 @@ function wrongEnd(record: ApiSettlement, settled: readonly SettledMatch[], final
 
 /** The reasons that a wallet can cause with what it does on the chain, and those for which none is named. */
 const DEEDS = new Set<string>([...FUNDS_REASONS, 'CANCELLED', 'NONCE']);
+const STRIKES = new Set([...DEEDS, 'SIGNATURE']);
 const NOBODYS = new Set(['EXPIRED', 'PAUSED', 'NOT_OPERATOR', 'INVALID_TOKEN', 'OUT_OF_GAS', 'UNKNOWN']);
 
 function wrongBlame(record: ApiSettlement, { news, books }: Facts): string[] {

@@ -57,6 +57,7 @@ export async function checkWallet(
   const allowance = inMicro(state.allowance, api.microAmount);
   const cash = inMicro(state.collateral, api.microAmount);
   compare('collateral', balances.collateral, cash, allowance, neededBy(orders, null));
+  complain('the value of unsettled matches', microOf(balances.standing.unsettled), 0n);
   complain('the allowance', microOf(balances.approvals.collateral.allowance), allowance);
   complain('the approval for tokens', balances.approvals.conditionalTokens.approved, state.isApproved);
   for (const [tokenId, amount] of state.tokens) {

@@ -21,7 +21,7 @@ export interface Checked {
   readonly adminToken: string;
   /** Every wallet that trades. */
   readonly wallets: readonly CheckedWallet[];
-  /** The chain was used by others up to this block. */
+  /** Up to this block others used the chain, and the wallets got their funds. */
   readonly fromBlock?: number;
   /** So many blocks before an order was made may lie what its wallet has done, because the books may lag behind. */
   readonly newsBlocks?: number;
@@ -59,7 +59,7 @@ export async function checkFunds(checked: Checked): Promise<Violation[]> {
     violations.push(...left);
   });
   const trades = (await Promise.all(markets.map(({ id }) => api.trades(id)))).flat();
-  const news = newsOf(deedsOf(chain), blocks, newsBlocks);
+  const news = newsOf(deedsOf(chain, fromBlock), blocks, newsBlocks);
   const facts = { ...checked, fromBlock, api, chain, blocks, records, markets, trades, books, news };
   violations.push(...checkEnds(facts), ...(await checkMoved(facts)));
   violations.push(...(await checkOrders(facts)), ...(await checkSupplies(facts)));

@@ -9,9 +9,10 @@ interface ModulePatch {
   readonly to: string;
 }
 
-/** A bug: changes to a copy of lua/, or of built modules. */
+/** A bug: changes to a copy of lua/, for paper funds or for those on a chain, or of built modules. */
 export interface Bug {
   readonly lua?: readonly Patch[];
+  readonly chainLua?: readonly Patch[];
   readonly modules?: readonly ModulePatch[];
 }
 
@@ -28,6 +29,10 @@ export const findInModule = (patch: ModulePatch): void => {
   changedModule(patch, path.join(ROOT, 'dist'));
 };
 
+function writeScripts(folder: string, scripts: ReadonlyMap<string, string>): void {
+  for (const [name, source] of scripts) writeFileSync(path.join(folder, `${name}.lua`), source);
+}
+
 /** A copy of the build with a bug in it, removed when the story has ended. */
 export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T>): Promise<T> {
   const parent = path.join(ROOT, '.cache');
@@ -38,11 +43,8 @@ export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T
     cpSync(path.join(ROOT, 'dist'), program, { recursive: true });
     for (const beside of ['package.json', 'contracts/artifacts'])
       cpSync(path.join(ROOT, beside), path.join(folder, beside), { recursive: true });
-    if (bug.lua) {
-      for (const [name, source] of patchedScripts(bug.lua)) {
-        writeFileSync(path.join(program, 'lua', `${name}.lua`), source);
-      }
-    }
+    if (bug.lua) writeScripts(path.join(program, 'lua'), patchedScripts(bug.lua));
+    if (bug.chainLua) writeScripts(path.join(program, 'lua-chain'), patchedScripts(bug.chainLua, 'chain'));
     for (const patch of bug.modules ?? [])
       writeFileSync(path.join(program, patch.file), changedModule(patch, program));
     return await story(program);
