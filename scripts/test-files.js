@@ -55,7 +55,7 @@ const ONLY_LONG = [
   'test/store/chain/planted\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
-  'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|sign-in|storm|wallets)',
+  'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|safe|sign-in|storm|wallets)',
   'test/cli/processes',
   'test/chain/(lookup|observer|planted)',
 ];

@@ -35,6 +35,8 @@ contract HostileWallet is ERC1155Holder {
         KIND = kind;
     }
 
+    receive() external payable {}
+
     function refuse(bool refuses) external {
         _refuses = refuses;
     }

@@ -38,6 +38,8 @@ contract KernelWallet is EIP712, ERC1155Holder {
 
     constructor() EIP712("Kernel", "0.3.1") {}
 
+    receive() external payable {}
+
     /// @param rootValidator 1 and the address of the validator.
     function initialize(bytes21 rootValidator, address, bytes calldata validatorData, bytes calldata, bytes[] calldata)
         external

@@ -48,7 +48,7 @@ const hostileOf = (chain: Chain, address: string): Omit<Hostile, 'destroy'> => {
 
 export async function deployHostile(chain: Chain, kind: HostileKind): Promise<Hostile> {
   const args = [HOSTILE_KINDS.indexOf(kind)];
-  const address = await chain.deploy(await payerOf(chain), compiled('HostileWallet'), args);
+  const address = await chain.deploy(await payerOf(chain), await compiled('HostileWallet'), args);
   return {
     ...hostileOf(chain, address),
     destroy: async () => void (await chain.ask('anvil_setCode', address, '0x')),

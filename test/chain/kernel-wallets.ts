@@ -24,7 +24,7 @@ const kernelAbi = new Interface([
 ]);
 
 const kernelFactory = once(async (chain) => {
-  const factory = await chain.deploy(await payerOf(chain), compiled('KernelFactory'));
+  const factory = await chain.deploy(await payerOf(chain), await compiled('KernelFactory'));
   return { factory, validator: String(await chain.read(factory, kernelAbi, 'validator')) };
 });
 

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { AbiCoder, computeAddress, concat, getBytes, Signature, type SigningKey, toBeHex } from 'ethers';
 import type { Artifact } from '../../src/chain/artifacts';
+import { ROOT } from '../support/processes';
 import type { Chain } from './rpc';
-
-const { compileSources } = require('../../scripts/contracts.js') as {
-  readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
-};
 
 /** A transaction that a wallet sends. */
 export interface Call {
@@ -63,12 +60,28 @@ export async function sendAs(chain: Chain, from: string, call: Call): Promise<vo
   await chain.send(from, call.to, call.data, CALL_GAS);
 }
 
-const artifacts = new Map<string, Artifact>();
-/** A contract in the file of its name beside this one; to compile it takes seconds. */
-export function compiled(name: string): Artifact {
-  const content = readFileSync(path.join(__dirname, `${name}.sol`), 'utf8');
-  const artifact = artifacts.get(name) ?? compileSources({ [`${name}.sol`]: { content } }, [name]).get(name);
-  if (!artifact) throw new Error(`${name}.sol has no contract ${name}`);
+const COMPILE = `
+const { readFileSync } = require('node:fs');
+const { compileSources } = require('./scripts/contracts.js');
+const [name] = process.argv.slice(1);
+const content = readFileSync('test/chain/' + name + '.sol', 'utf8');
+const compiled = compileSources({ [name + '.sol']: { content } }, [name]);
+process.stdout.write(JSON.stringify(compiled.get(name)));`;
+const artifacts = new Map<string, Promise<Artifact>>();
+
+/**
+ * A contract in the file of its name beside this one. Another process compiles it, because an exchange may run in this one and
+ * would not answer for seconds.
+ */
+export function compiled(name: string): Promise<Artifact> {
+  const artifact = artifacts.get(name) ?? compile(name);
   artifacts.set(name, artifact);
   return artifact;
+}
+
+async function compile(name: string): Promise<Artifact> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', COMPILE, name], {
+    ...{ cwd: ROOT, maxBuffer: 2 ** 24 },
+  });
+  return JSON.parse(stdout);
 }
