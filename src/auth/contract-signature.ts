@@ -5,6 +5,8 @@ import { invalidSignature } from './order-signature';
 
 /** As the exchange contract takes them (`SIGNATURE_MAX` of contracts/Orders.sol). */
 const SIGNATURE_MAX_BYTES = 1_024;
+/** `SIGNATURE_GAS` there: a wallet that needs more here would fail each of its matches. */
+const SIGNATURE_GAS = 300_000;
 const SIGNATURE = new RegExp(`^0x(?:[0-9a-fA-F]{2}){0,${SIGNATURE_MAX_BYTES}}$`);
 
 /**
@@ -31,11 +33,11 @@ export async function confirmByContract(
   orderHash: string,
   asker: string,
 ): Promise<void> {
-  const question = { wallet: maker, digest: orderHash, signature, allowsUndeployed: false, asker };
-  const { isValid, hasCode } = await signatures.verify(question);
+  const question = { wallet: maker, digest: orderHash, signature, allowsUndeployed: false };
+  const { isValid, hasCode } = await signatures.verify({ ...question, walletGas: SIGNATURE_GAS, asker });
   if (isValid) return;
   const detail = hasCode
-    ? `the contract wallet ${maker} does not accept the signature of this order`
+    ? `the contract wallet ${maker} does not accept the signature of this order, or not within ${SIGNATURE_GAS} gas`
     : `the wallet ${maker} is not deployed, and only a contract on the chain can accept a signature of type 3: deploy it first, or sign with its key, signatureType 0`;
   throw invalidSignature(detail, null, orderHash, null);
 }

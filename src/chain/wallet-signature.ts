@@ -27,7 +27,12 @@ export interface RunningWalletSignatures extends WalletSignatures {
   stop(): void;
 }
 
+/** Of a question without a limit for the wallet. */
 const GAS = 5_000_000;
+/** Of a transaction that creates a contract, of each byte of its data, and of each word of its code. */
+const [CREATION_GAS, DATA_BYTE_GAS, ZERO_BYTE_GAS, CODE_WORD_GAS] = [53_000, 16, 4, 2];
+/** The probe's own: it loads the wallet, encodes the call, and leaves two words as the code that it creates. */
+const PROBE_GAS = 20_000;
 const LIMIT_MS = 2_000;
 const FAILURES_MAX = 5;
 const REST_MS = 5_000;
@@ -67,9 +72,10 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
     const data = creationData(SIGNATURE_PROBE, argumentsOf(question));
     try {
       await confirmChain();
-      return await rpc.agree('eth_call', [{ data, gas: quantity(GAS) }, 'latest'], readCheck, timeoutMs);
+      const gas = quantity(gasOf(data, question.walletGas));
+      return await rpc.agree('eth_call', [{ data, gas }, 'latest'], readCheck, timeoutMs);
     } catch (error) {
-      // Only a wrapping that cannot be read, or code that burns everything, ends the call as a whole.
+      // A wrapping that cannot be read, or code that uses more than it may, ends the call as a whole.
       if (error instanceof RpcError && (error.isRevert || error.isOutOfGas))
         return { isValid: false, hasCode: true };
       throw error;
@@ -137,6 +143,15 @@ function argumentsOf({ wallet, digest, signature, allowsUndeployed }: SignatureQ
   const padding = '0'.repeat((WORD_DIGITS - (digits.length % WORD_DIGITS)) % WORD_DIGITS);
   const head = [BigInt(wallet), BigInt(digest), 4 * 32, Number(allowsUndeployed), digits.length / 2];
   return `0x${head.map(word).join('')}${digits}${padding}`;
+}
+
+/** Gas for the call, so that this much of it is left for the wallet. */
+function gasOf(data: string, walletGas: number | undefined): number {
+  if (walletGas === undefined) return GAS;
+  const bytes = Buffer.from(data.slice(2), 'hex');
+  const zeros = bytes.filter((byte) => byte === 0).length;
+  const dataGas = DATA_BYTE_GAS * (bytes.length - zeros) + ZERO_BYTE_GAS * zeros;
+  return CREATION_GAS + dataGas + CODE_WORD_GAS * Math.ceil(bytes.length / 32) + PROBE_GAS + walletGas;
 }
 
 /** Two words, each 0 or 1. */

@@ -7,6 +7,8 @@ export interface SignatureQuestion {
   readonly signature: string;
   /** A wallet that is not deployed yet may say by ERC-6492 how it would be. */
   readonly allowsUndeployed: boolean;
+  /** The most that the wallet itself may use; without it the whole question has a limit of its own, which is higher. */
+  readonly walletGas?: number;
   /** A name that has only a part of the turns, such as the client's address; without it the wallet. */
   readonly asker?: string;
 }

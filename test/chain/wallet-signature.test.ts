@@ -75,6 +75,28 @@ describe('a contract wallet', () => {
     }
   });
 
+  test.each([0, 65, 1_024])(
+    'may use as much gas as the question says, with a signature of %i bytes',
+    async (length) => {
+      /** Accepts every signature, after so many rounds of 26 gas. */
+      const slow = (rounds: number): Promise<string> =>
+        walletWith(`0x61${rounds.toString(16).padStart(4, '0')}${CODE.acceptsSlowly.slice(8)}`);
+      const [within, beyond] = [await slow(11_500), await slow(11_800)];
+      for (const byte of ['00', 'ff']) {
+        const signature = `0x${byte.repeat(length)}`;
+        const asked = async (wallet: string, limit: { readonly walletGas?: number }): Promise<boolean> =>
+          (await signatures().verify(questionTo(wallet, { signature, ...limit }))).isValid;
+        const limit = { walletGas: 300_000 };
+        expect([
+          byte,
+          await asked(within, limit),
+          await asked(beyond, limit),
+          await asked(beyond, {}),
+        ]).toEqual([...[byte, true, false, true]]);
+      }
+    },
+  );
+
   test('that is not deployed has no valid signature', async () => {
     expect(await signatures().verify(questionTo(newTrader().address))).toEqual({
       isValid: false,
