@@ -1,12 +1,10 @@
 import { createBlocks } from '../../src/chain/blocks';
-import { matchId } from '../../src/chain/exchange-contract';
 import { createEventReader } from '../../src/chain/exchange-events';
 import { createWalletLookup } from '../../src/chain/wallet-lookup';
 import { createWalletReader } from '../../src/chain/wallet-reader';
-import type { BlockRef, SettlementEvent } from '../../src/exchange/chain';
+import type { BlockRef } from '../../src/exchange/chain';
 import type { Side } from '../../src/exchange/match';
 import { chainScale, type SignedOrder } from '../../src/exchange/order';
-import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { createObservation, type Observation } from '../../src/jobs/chain/observation';
 import { startObserver } from '../../src/jobs/chain/observe';
@@ -23,23 +21,16 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
-import type { PlaceReply } from '../../src/store/verbs/place';
 import { PLAIN_TERMS } from '../support/engine-order';
 import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
 import type { Nodes } from './nodes';
-import { CHAIN_ID, type ChainMatch, type Market, type Trader, type World } from './world';
+import { CHAIN_ID, type Market, type Trader, type World } from './world';
 
 export const MARKET_ID = 'market00';
 const FEE_BPS = 200;
 const SCALE = chainScale(18);
 const SEE_TRIES = 50;
-
-export interface Deal {
-  readonly key: SettlementKey;
-  readonly match: ChainMatch;
-  readonly legs: readonly { readonly wallet: string }[];
-}
 
 export interface OrderTerms {
   readonly side: Side;
@@ -102,20 +93,11 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   );
 
   const orders = new Map<string, Sent>();
-  /** Every settlement that ended, in the order in which the books took it. */
-  const ended: SettlementEvent[] = [];
   const errors: Error[] = [];
   const observe = (): Observation =>
     createObservation({
       ...{ wallets, blocks: createBlocks(rpc, { kind: 'tag' }), events: createEventReader(rpc, exchange) },
-      ledger: {
-        ...ledger,
-        async observeBlock(from, to, readings, events) {
-          const isTaken = await ledger.observeBlock(from, to, readings, events);
-          if (isTaken) ended.push(...events);
-          return isTaken;
-        },
-      },
+      ledger,
       tokensOf: async (marketId) => (marketId === MARKET_ID ? tokenIds : null),
       withdraw: createWithdraw({ engine, withdrawals: createWithdrawals({ redis, keys }) }),
     });
@@ -128,8 +110,8 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     });
   let observer = start();
 
-  /** Places an order, and returns the settlements that it made. Throws the refusal. */
-  async function place(trader: Trader, terms: OrderTerms): Promise<Deal[]> {
+  /** Throws the refusal. */
+  async function place(trader: Trader, terms: OrderTerms): Promise<void> {
     const { side, outcome, pricePips, sizeLots } = terms;
     const tokens = BigInt(sizeLots) * SCALE.lotAmount;
     const paid = BigInt(sizeLots) * BigInt(pricePips) * SCALE.microAmount;
@@ -141,7 +123,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     });
     const hash = world.hashOf(signed);
     orders.set(hash, { ...terms, signed, hash });
-    const reply = await engine.place({
+    await engine.place({
       ...PLAIN_TERMS,
       ...{
         marketId: MARKET_ID,
@@ -156,48 +138,10 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
       },
       signed: packSigned(signed, Buffer.from(signed.signature.slice(2), 'hex')),
     });
-    return record(hash, reply);
-  }
-
-  async function record(hash: string, { record: taken, fills }: PlaceReply): Promise<Deal[]> {
-    if (fills.length === 0) return [];
-    const taker = orderOf(hash);
-    const ref = { marketId: MARKET_ID, tradeMs: taken.fillMs, sequence: taken.sequence };
-    const made = settlementsOf(
-      {
-        taker: termsOf(taker),
-        isBudget: false,
-        fills: fills.map((fill) => ({ ...fill, maker: termsOf(orderOf(fill.makerHash)) })),
-        feeRateBps: FEE_BPS,
-      },
-      SCALE,
-      'chain',
-    );
-    const parts = made.map((settlement) => ({ ref, settlement }));
-    await settlements.record(parts, 'MATCHED');
-    return made.map((settlement) => dealOf(taker, taken.sequence, settlement));
-  }
-
-  function dealOf(taker: Sent, sequence: number, settlement: Settlement): Deal {
-    const key = { marketId: MARKET_ID, sequence, part: settlement.part };
-    const makers = settlement.makerHashes.map((one) => orderOf(one).signed);
-    const legs = [taker.signed, ...makers].map(({ maker }) => ({ wallet: maker.toLowerCase() }));
-    const match = {
-      ...{ id: matchId(key), taker: taker.signed, makers },
-      takerFill: settlement.takerFillAmount,
-      makerFills: settlement.makerFillAmounts,
-    };
-    return { key, match, legs };
-  }
-
-  function orderOf(hash: string): Sent {
-    const found = orders.get(hash);
-    if (!found) throw new Error(`no order ${hash}`);
-    return found;
   }
 
   return {
-    ...{ ledger, settlements, engine, orders, ended, errors, unknown, place, see, keys, redis },
+    ...{ settlements, engine, orders, errors, unknown, place, keys, redis },
     /** Another observer takes over, which knows only the books. */
     async restart(): Promise<void> {
       await observer.stop();
@@ -211,5 +155,3 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     },
   };
 }
-
-const termsOf = ({ hash, side, pricePips }: Sent) => ({ orderHash: hash, side, pricePips: pips(pricePips) });

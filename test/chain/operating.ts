@@ -170,14 +170,8 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
 
   let isOver = false;
   let isMining = true;
-  let takenBack: (() => void) | null = null;
   async function mine(): Promise<void> {
     for (let due = performance.now(); !isOver; due = Math.max(due + blockMs, performance.now())) {
-      if (takenBack) {
-        await chain.ask('anvil_rollback', 1);
-        takenBack();
-        takenBack = null;
-      }
       if (isMining) await chain.ask('evm_mine');
       await sleep(due + blockMs - performance.now());
     }
@@ -223,11 +217,6 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     mine(on: boolean) {
       isMining = on;
     },
-    /** Takes the newest block back, between two others: while one is made, the next would follow a block that is no more. */
-    takeBack: (): Promise<void> =>
-      new Promise((resolve) => {
-        takenBack = resolve;
-      }),
     statusOf: async (key: MatchName) => (await settlements.find(key))?.settlementStatus,
     async stop() {
       for (const operator of running) await operator.stop();

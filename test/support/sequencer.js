@@ -7,6 +7,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  */
 const SECONDS = {
   'chain/storm': 70,
+  'chain/faults-nodes': 200,
   'chain/faults-redis': 40,
   'chain/operator-kills': 60,
   'chain/restored': 45,
