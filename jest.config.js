@@ -14,6 +14,7 @@ module.exports = {
     // Its sources: what is tested needs no build.
     '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
     '^ctf-exchange-client/ccxt$': '<rootDir>/packages/client/src/ccxt.ts',
+    '^ctf-exchange-client/safe$': '<rootDir>/packages/client/src/safe.ts',
   },
   testSequencer: '<rootDir>/test/support/sequencer.js',
   // One more than there are processors: much of what the tests do is waiting. With two more, web processes on two

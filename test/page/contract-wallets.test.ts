@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createClient, isContractAt, safeWallet, sendCalls } from 'ctf-exchange-client';
+import { createClient, isContractAt, sendCalls } from 'ctf-exchange-client';
+import { safeWallet } from 'ctf-exchange-client/safe';
 import { hashMessage, SigningKey, TypedDataEncoder, Wallet } from 'ethers';
 import type { Browser, Page } from 'playwright-core';
 import { type Chain, createChain } from '../chain/rpc';

@@ -16,7 +16,6 @@ export {
 } from './live';
 export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced } from './orders';
 export { walk } from './reads';
-export { type SafeOptions, type SafeOwner, safeWallet } from './safe';
 export type { Session, Signer } from './sessions';
 export { siweText } from './siwe';
 export {
