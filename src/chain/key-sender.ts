@@ -162,6 +162,8 @@ export function createKeySender({ rpc, chainId, key, gasPriceMaxWei }: Options):
       if (!all.some(isWaiting)) return;
       await sleep(POLL_MS, undefined, { signal: stopping.signal });
     }
+    // Replaced blocks may have used nonces that are free again: the next call asks the chain.
+    nextNonce = 0;
     const hash = all.find(isWaiting)?.attempts.at(-1)?.hash;
     throw new Error(`the transaction ${hash} is in no block after ${MINED_MS_MAX / 1_000} s${problem}`);
   }

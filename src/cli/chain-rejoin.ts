@@ -123,6 +123,15 @@ const after = ({ ours, common }: Plan): string[] => [
   `when exchange chain status shows a final block after ${ours.number}: exchange audit, then exchange mode NORMAL`,
 ];
 
+/** The registrations and results of markets may have been in replaced blocks: the worker looks, and sends what the chain lacks. */
+async function askForMarkets({ redis, keys, reads, chainRequests }: CliStore): Promise<void> {
+  for (const id of await redis.hkeys(keys.markets)) {
+    const { state } = await reads.view(id);
+    if (state.resolution) await chainRequests.wantResult(id, state.resolution);
+    if (state.status !== 'DRAFT') await chainRequests.openMarket(id);
+  }
+}
+
 const REFUSALS = {
   MODE: 'the exchange is no longer HALTED; first: exchange mode HALTED',
   MOVED: 'the books are at another block by now; see: exchange chain status',
@@ -137,6 +146,7 @@ async function rejoin(store: CliStore, { ours, common, confirmed, failed }: Plan
   return recorded(store, { action: 'chain rejoin', path: 'exchange chain rejoin', body }, async () => {
     const done = await ledger.rejoin(ours, common, confirmed);
     if (done.code !== 'OK') throw refused(REFUSALS[done.code]);
+    await askForMarkets(store);
     return done;
   });
 }

@@ -1,9 +1,11 @@
+import { Interface } from 'ethers';
 import { type ChainExchange, type ChainTrader, startChainExchange } from '../support/chain-exchange';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
 
 /** "A final block that was replaced" of docs/runbook.md, with the real command line. The tests build on each other. */
+const PAYOUTS = new Interface(['function payoutDenominator(bytes32) view returns (uint256)']);
 const PATIENCE_MS = 90_000;
 /** Deeper than the two blocks of finality. */
 const MORE_BLOCKS = 3;
@@ -12,8 +14,10 @@ let exchange: ChainExchange;
 let market: OpenMarket;
 let alice: ChainTrader;
 let bob: ChainTrader;
-/** The order whose trade the chain forgets. */
+/** The order whose trade the chain forgets; a market of which it forgets the registration, and one of which the result. */
 let lost = '';
+let opened: OpenMarket;
+let ended: OpenMarket;
 
 beforeAll(async () => {
   exchange = await startChainExchange();
@@ -39,18 +43,37 @@ const refused = async (...words: string[]) => {
   return { code, err };
 };
 
-async function submit(trader: ChainTrader, limit: Parameters<ChainTrader['order']>[1]): Promise<string> {
-  const { body } = await exchange.client.post(`/markets/${market.id}/orders`, {
-    body: { order: await trader.order(market, limit) },
+type Limit = Parameters<ChainTrader['order']>[1];
+async function submit(trader: ChainTrader, limit: Limit, where = market): Promise<string> {
+  const { body } = await exchange.client.post(`/markets/${where.id}/orders`, {
+    body: { order: await trader.order(where, limit) },
   });
   if (!body.orderHash) throw new Error(`the order was refused: ${JSON.stringify(body)}`);
   return body.orderHash;
 }
 
 /** Alice buys No, and bob Yes. */
-async function trade(lots: number): Promise<string> {
-  await submit(alice, { side: 'BUY', outcome: 1, pips: 4_000, lots });
-  return submit(bob, { side: 'BUY', outcome: 0, pips: 6_000, lots });
+async function trade(lots: number, where = market): Promise<string> {
+  await submit(alice, { side: 'BUY', outcome: 1, pips: 4_000, lots }, where);
+  return submit(bob, { side: 'BUY', outcome: 0, pips: 6_000, lots }, where);
+}
+
+const is = (where: OpenMarket, wanted: string) =>
+  until(`the market is ${wanted}`, async () => {
+    return (await exchange.client.get(`/markets/${where.id}`)).body.status === wanted;
+  });
+
+async function openFinally(): Promise<OpenMarket> {
+  const made = await openMarket(exchange.client, ADMIN_TOKEN);
+  await is(made, 'OPEN');
+  return made;
+}
+
+/** Whether the chain has a result of the market. */
+async function isReported({ conditionId }: OpenMarket): Promise<boolean> {
+  const data = PAYOUTS.encodeFunctionData('payoutDenominator', [conditionId]);
+  const to = exchange.places.CONDITIONAL_TOKENS_ADDRESS;
+  return BigInt(String(await exchange.ask('eth_call', { to, data }, 'latest'))) > 0n;
 }
 
 const confirmed = (hash: string) =>
@@ -67,10 +90,8 @@ test('two wallets trade, and the trade is final', async () => {
       async () => (await balancesOf(trader)).approvals.collateral.enough,
     );
   }
-  market = await openMarket(exchange.client, ADMIN_TOKEN);
-  await until('the market is open', async () => {
-    return (await exchange.client.get(`/markets/${market.id}`)).body.status === 'OPEN';
-  });
+  market = await openFinally();
+  ended = await openFinally();
   await confirmed(await trade(500));
   const from = Number(await exchange.ask('eth_blockNumber'));
   await until('a block without trades', async () => (await status()).finalBlock > from + MORE_BLOCKS);
@@ -81,14 +102,18 @@ test('two wallets trade, and the trade is final', async () => {
 });
 
 test('a final block that is replaced halts the exchange, which names the block', async () => {
+  const first = Number(await exchange.ask('eth_blockNumber')) + 1;
+  opened = await openFinally();
+  await exchange.asAdmin(`/admin/markets/${ended.id}/resolve`, { outcomeIndex: 0 });
+  await is(ended, 'RESOLVED');
   lost = await trade(1_000);
   await confirmed(lost);
   // Then no bytes of the transactions are left to be sent again.
   await until('all transactions are final', async () => (await lanes()).every(({ open }) => open === 0));
-  const { blockNumber } = await fillOf(bob, lost);
   const head = Number(await exchange.ask('eth_blockNumber'));
   // Without its transactions: the nodes have forgotten them.
-  await exchange.ask('anvil_reorg', head - blockNumber + 1, []);
+  await exchange.ask('anvil_reorg', head - first + 1, []);
+  expect(await isReported(ended)).toBe(false);
   await until('the exchange is HALTED', async () => (await status()).mode === 'HALTED');
   const { message } = (await exchange.client.get('/config')).body;
   expect(message).toMatch(
@@ -138,6 +163,18 @@ test('after it the books follow the new blocks, the audit is clean, and the trad
     available: '9991',
   });
   expect((await exchange.shell.exchange('audit')).out).toMatch(/^ok/);
+});
+
+test('a market that opened in replaced blocks trades, and one that ended there has its result on the chain again', async () => {
+  // A worker that goes on finds out only after a minute that nonces of the oracle are free again.
+  await exchange.rest();
+  await exchange.work();
+  await confirmed(await trade(500, opened));
+  await until('the result is on the chain', () => isReported(ended));
+  await until('nothing waits for the oracle', async () => {
+    const { opening, results } = await status();
+    return opening.length + results.length === 0;
+  });
 });
 
 test('no nonce of a lane is left without a transaction, so whatever is sent next runs', async () => {

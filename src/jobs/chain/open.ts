@@ -30,10 +30,9 @@ export function createOpenOnChain(parts: OnChainParts) {
 
   async function open(id: string, block: string): Promise<ChainMarket | null> {
     const { state, terms } = await view(id);
-    if (state.status === 'DRAFT') {
-      if (!(await conditions.registration(terms, block)).isRegistered) return terms;
-      await markets.open(id);
-    }
+    // One that is open may be here because the block of its registration was replaced.
+    if (!(await conditions.registration(terms, block)).isRegistered) return terms;
+    if (state.status === 'DRAFT') await markets.open(id);
     await requests.opened(id);
     return null;
   }

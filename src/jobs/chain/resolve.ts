@@ -24,13 +24,14 @@ function outcomeOf([yes, no]: Payouts): OutcomeIndex | null | undefined {
 function createFollow({ conditions, view, markets, requests }: ResolveParts) {
   return async (id: string, block: string, evidence: string | null): Promise<boolean> => {
     const { state, terms } = await view(id);
+    if (state.status === 'DRAFT') return false;
+    // Of one that has ended the block of its result may have been replaced.
+    const payouts = await conditions.payouts(terms, block);
+    if (payouts === null) return false;
     if (state.status === 'RESOLVED' || state.status === 'VOIDED') {
       await requests.reported(id);
       return true;
     }
-    if (state.status === 'DRAFT') return false;
-    const payouts = await conditions.payouts(terms, block);
-    if (payouts === null) return false;
     const outcome = outcomeOf(payouts);
     if (outcome === undefined) {
       // A trader who knows the result must not meet one who does not, while an operator decides.

@@ -65,14 +65,14 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
   ],
   [
     'a failed match has no consequences',
-    patch('lib/finality.lua', 'standing.strike(shard, wallet, now_ms)', 'local _ = 0'),
+    patch('lib/finality.lua', 'standing.strike(shard, wallet, name, reason, now_ms)', 'local _ = 0'),
   ],
   [
     'the limit counts only the own limit price of an order',
     patch(
       'lib/booking.lua',
-      'ledger.cash(a, 1), q.grant, required)',
-      'ledger.cash(a, 1), q.grant, q.size * q.price)',
+      'standing.excess(cash, q.grant, required)',
+      'standing.excess(cash, q.grant, q.size * q.price)',
     ),
   ],
   [
