@@ -82,6 +82,12 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
     }
   }
 
+  function tellFailure(error: unknown): void {
+    breaker.fail();
+    const err = error instanceof Error ? error.message : String(error);
+    log?.warn({ err }, 'signature of a contract wallet');
+  }
+
   /** One question to the nodes; it lasts until they answer, also when its caller has gone. */
   async function ask(question: SignatureQuestion): Promise<SignatureCheck> {
     const waitMs = breaker.waitMs();
@@ -91,13 +97,9 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
       breaker.succeed();
       return check;
     } catch (error) {
-      // A wallet whose answer depends on the block divides nodes that do answer.
+      // A wallet whose answer depends on the block divides nodes that do answer, as often as it is asked.
       if (error instanceof RpcDisagreement) breaker.succeed();
-      else breaker.fail();
-      log?.warn(
-        { err: error instanceof Error ? error.message : String(error) },
-        'signature of a contract wallet',
-      );
+      else tellFailure(error);
       throw unavailable(AWAY);
     }
   }
