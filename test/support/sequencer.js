@@ -8,7 +8,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const SECONDS = {
   'chain/storm': 70,
   'chain/faults-nodes': 200,
+  'chain/faults-gas': 80,
   'chain/faults-redis': 40,
+  'chain/faults-wallets': 80,
   'chain/operator-kills': 60,
   'chain/restored': 45,
   'chain/safe': 25,
