@@ -18,7 +18,7 @@ export interface Sampler {
   stop(): Promise<Violation[]>;
 }
 
-const PAUSE_MS = 40;
+const PAUSE_MS = 100;
 const AT_ONCE = 4;
 /** Two blocks, and the one under way. */
 const YOUNG_BLOCKS = 3;
