@@ -63,7 +63,7 @@ export async function checkFunds(checked: Checked): Promise<Violation[]> {
   const facts = { ...checked, fromBlock, api, chain, blocks, records, markets, trades, books, news };
   violations.push(...checkEnds(facts), ...(await checkMoved(facts)));
   violations.push(...(await checkOrders(facts)), ...(await checkSupplies(facts)));
-  violations.push(...(await checkLanes(facts, await api.metrics())));
+  violations.push(...(await checkLanes(facts, await wholeMetrics(api))));
   violations.push(...(await api.audit()).map((one) => `C1: the audit finds ${JSON.stringify(one)}`));
   return violations.length <= SHOWN_MAX
     ? violations
@@ -102,6 +102,17 @@ async function isDrained(api: Api): Promise<boolean> {
   const trades = (await Promise.all(markets.map(({ id }) => api.trades(id)))).flat();
   const settled = new Set(records.flatMap(({ tradeIds }) => tradeIds));
   return records.every(({ status }) => ENDED.has(status)) && trades.every(({ id }) => settled.has(id));
+}
+
+/** While the chain is late, the metrics lack what is read from it. */
+async function wholeMetrics(api: Api): ReturnType<Api['metrics']> {
+  const giveUpAt = performance.now() + BOOKS_MS;
+  for (;;) {
+    const samples = await api.metrics();
+    const isWhole = samples.some(({ name }) => name === 'exchange_chain_nonce_gap');
+    if (isWhole || performance.now() > giveUpAt) return samples;
+    await sleep(POLL_MS);
+  }
 }
 
 /** Looks again until the books of a wallet are right, or are so young that they should be. */

@@ -178,6 +178,9 @@ export async function startFaultWorld() {
     return id;
   }
 
+  /** anvil turns its clock back with its blocks, and a chain whose time is half a minute behind takes no orders. */
+  const setClock = (): Promise<unknown> => chain.ask('evm_setTime', Math.floor(Date.now() / 1_000));
+
   const finalBlock = async (): Promise<number> => {
     const block = await nodes.ask('eth_getBlockByNumber', 'finalized', false);
     return Math.min(Number((block as { number: string }).number), heldAt);
@@ -214,6 +217,17 @@ export async function startFaultWorld() {
       isMining = true;
     },
     mine: (count = 1): Promise<unknown> => chain.ask('anvil_mine', `0x${count.toString(16)}`),
+    /** Takes blocks back with all that waits. */
+    async rollback(depth: number): Promise<void> {
+      await chain.ask('anvil_dropAllTransactions');
+      await chain.ask('anvil_rollback', depth);
+      await setClock();
+    },
+    /** Replaces blocks by others, of which the first has this transaction. */
+    async reorganize(depth: number, transaction: object): Promise<void> {
+      await chain.ask('anvil_reorg', depth, [[transaction, 0]]);
+      await setClock();
+    },
     async holdFinality(): Promise<void> {
       const wasMining = isMining;
       isMining = false;

@@ -191,8 +191,7 @@ describe('blocks that are taken back before they are final', () => {
       await inBlock(id);
       await seen();
       const before = faults.sent(hash);
-      await faults.nodes.ask('anvil_dropAllTransactions');
-      await faults.nodes.ask('anvil_rollback', depth);
+      await faults.rollback(depth);
       await again(hash, before);
       faults.goOn();
       faults.heal();
@@ -222,7 +221,7 @@ describe('blocks that are taken back before they are final', () => {
         to: collateral,
         data: transfer(fees.address, all + 60n * 10n ** 16n),
       };
-      await faults.nodes.ask('anvil_reorg', 2, [[drain, 0]]);
+      await faults.reorganize(2, drain);
       // The next block of the new branch tells the operator.
       await faults.mine(1);
       await again(hash, before);
