@@ -221,6 +221,15 @@ interface Candidate<T> extends Outcome<T> {
   readonly voters: Endpoint[];
 }
 
+/**
+ * The answer in an error; null when it has none. A call that uses up its gas reverts without data. Some nodes have an error of
+ * their own for it, and one node alone must not decide by that either.
+ */
+function errorAnswer(error: Error): string | null {
+  if (!(error instanceof RpcError) || !(error.isRevert || error.isOutOfGas)) return null;
+  return `revert ${error.data ?? '0x'}`;
+}
+
 /** Counts equal answers. A revert is an answer, too; every other error is none. */
 function createBallot<T>(quorum: number) {
   const candidates = new Map<string, Candidate<T>>();
@@ -231,11 +240,11 @@ function createBallot<T>(quorum: number) {
   return {
     add(endpoint: Endpoint, outcome: Outcome<T>): void {
       const { value, error } = outcome;
-      if (error && !(error instanceof RpcError && error.isRevert)) {
-        errors.push(error);
+      const key = error ? errorAnswer(error) : JSON.stringify(value);
+      if (key === null) {
+        if (error) errors.push(error);
         return;
       }
-      const key = error instanceof RpcError ? `revert ${error.data}` : JSON.stringify(value);
       const candidate = candidates.get(key) ?? { ...outcome, voters: [] };
       candidate.voters.push(endpoint);
       candidates.set(key, candidate);

@@ -154,6 +154,23 @@ describe('of three nodes', () => {
     await expect(asked).rejects.toBeInstanceOf(RpcDisagreement);
   });
 
+  test('one that says that a call used up its gas decides nothing', async () => {
+    const server = createServer((_, response) => {
+      response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"out of gas"}}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const liar = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const rpcs = [[must(a)], [must(a), must(b)]].map((some) =>
+      createRpc([liar, ...some.map(({ url }) => url)]),
+    );
+    const [ofTwo, ofThree] = rpcs.map((rpc) => rpc.agree('eth_getBalance', [PEER, 'latest'], text));
+    await expect(ofTwo).rejects.toBeInstanceOf(RpcDisagreement);
+    expect(await ofThree).toBe('0x0');
+    for (const rpc of rpcs) rpc.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+
   test('one that answers is too few', async () => {
     const rpc = nodes.client();
     must(a).drop();
