@@ -43,10 +43,8 @@ const submit = async (trader: ChainTrader, limit: Parameters<ChainTrader['order'
 test('the configuration names the chain, and the transactions that approve the exchange contract', async () => {
   const { funds, chain, contracts } = (await exchange.client.get('/config')).body;
   expect(funds).toBe('chain');
-  expect(chain.approvals.map(({ to }: Call) => to)).toEqual([
-    contracts.collateral,
-    contracts.conditionalTokens,
-  ]);
+  const { collateral, conditionalTokens } = contracts;
+  expect(chain.approvals.map(({ to }: Call) => to)).toEqual([collateral, conditionalTokens]);
 });
 
 test('a market opens when its tokens are registered in a final block, not before', async () => {
@@ -65,9 +63,8 @@ test('the faucet mints collateral once an hour, and sends gas', async () => {
   for (const trader of [alice, bob]) {
     await until('the faucet has paid', async () => (await balancesOf(trader)).collateral.total === '10000');
   }
-  expect(
-    BigInt(String(await exchange.ask('eth_getBalance', alice.wallet.address, 'latest'))),
-  ).toBeGreaterThan(0n);
+  const gas = await exchange.ask('eth_getBalance', alice.wallet.address, 'latest');
+  expect(BigInt(String(gas))).toBeGreaterThan(0n);
 });
 
 test('without an approval an order is refused, and the refusal names whom to approve for what', async () => {
