@@ -124,19 +124,20 @@ test('without a worker that has the key, the faucet refuses instead of promising
   });
 });
 
-test('the faucet pays every wallet once, and one that refuses money costs only its own turn', async () => {
+test('the faucet pays every wallet once, and one that refuses gas money gets its collateral all the same', async () => {
   const [refusing, ...others] = Array.from({ length: 3 }, () => newTrader().address);
   // PUSH1 0, PUSH1 0, REVERT: a wallet with code may refuse whatever comes.
   await nodes.ask('anvil_setCode', refusing, '0x60006000fd');
   await faucet()();
   for (const wallet of [refusing, ...others]) await store.chainRequests.askFaucet(String(wallet));
-  await expect(faucet()()).rejects.toThrow(String(refusing));
+  await expect(faucet()()).rejects.toThrow(`${refusing}: it gets collateral, but takes no gas money`);
   for (let round = 0; round < 3; round++) await faucet()();
   for (const wallet of others) {
     expect(await world.balance(wallet, COLLATERAL)).toBe(AMOUNT);
     expect(await moneyOf(wallet)).toBe(10n ** 16n);
   }
-  expect(await world.balance(String(refusing), COLLATERAL)).toBe(0n);
+  expect(await world.balance(String(refusing), COLLATERAL)).toBe(AMOUNT);
+  expect(await moneyOf(String(refusing))).toBe(0n);
   expect(await store.chainRequests.thirsty()).toEqual([]);
 });
 

@@ -16,25 +16,26 @@ interface FaucetParts {
 const WALLETS_MAX = 20;
 /** Enough for the approvals and some splits of a test network. */
 const GAS_MONEY_WEI = 10n ** 16n;
-/** A wallet with code may run some of it when it gets gas money. */
+/** A wallet with code may run some of it when it gets gas money, or refuse it: many contracts take none. */
 const GAS_MONEY_GAS_MAX = 60_000n;
 /** The money that the key keeps for opening markets and for their results. */
 const RESERVE_WEI = 10n ** 17n;
 
 /**
  * Mints test collateral, and sends gas, for the wallets that asked. A wallet has had its turn before anything is sent, so it
- * is never paid twice; one that refuses, or whose transaction is lost, may ask again in an hour.
+ * is never paid twice; one whose transaction is lost may ask again in an hour. One that refuses gas gets the collateral alone.
  */
 export function createFaucet({ requests, conditions, oracle, amount }: FaucetParts) {
-  /** Throws when the chain would refuse one of the two. A wallet loses its turn only when it refuses the gas money itself. */
+  /** Throws when the collateral cannot be minted, or no node answers: then the wallet keeps its turn. */
   async function pay(wallet: string, payments: Sending[]): Promise<void> {
     const collateral = await oracle.ready(conditions.mint(wallet, amount));
     const money = { to: wallet, data: '0x', valueWei: GAS_MONEY_WEI };
     const gas = await oracle.ready(money, GAS_MONEY_GAS_MAX).catch((error: Error) => error);
     if (gas instanceof RpcUnavailable) throw gas;
     await requests.served(wallet);
-    if (gas instanceof Error) throw gas;
-    payments.push(collateral, gas);
+    payments.push(collateral);
+    if (gas instanceof Error) throw new Error(`it gets collateral, but takes no gas money: ${gas.message}`);
+    payments.push(gas);
   }
 
   async function affordable(): Promise<number> {
