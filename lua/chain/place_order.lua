@@ -15,8 +15,8 @@
 --          has no new final block, and
 --          INVALID_EXPIRATION minimum | WALLET_SUSPENDED strikes, packed (lib/standing)
 --          INSUFFICIENT_ALLOWANCE required available asset | OPEN_ORDERS_LIMIT limit
---          UNSETTLED_LIMIT limit unsettled resting settled growsAt: resting is 1 when open orders are counted, and growsAt the
---          value of settled matches at which the limit grows, 0 for never
+--          UNSETTLED_LIMIT limit unsettled resting settled growsAt required: resting is 1 when open orders are counted, growsAt the
+--          value of settled matches at which the limit grows, 0 for never, and required what this order counts for
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as lua/place_order.lua
 

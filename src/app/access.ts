@@ -63,7 +63,5 @@ export function createAccess(
  */
 export const signInSignatures =
   (signatures: WalletSignatures): VerifyContractSignature =>
-  async (wallet, digest, signature) => {
-    const question = { wallet, digest, signature, allowsUndeployed: true, asker: 'sign-in' };
-    return (await signatures.verify(question)).isValid;
-  };
+  (wallet, digest, signature) =>
+    signatures.verify({ wallet, digest, signature, allowsUndeployed: true, asker: 'sign-in' });

@@ -111,6 +111,7 @@ const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerif
     chainId: config.chainId,
     verifyingContract: config.exchangeAddress,
     otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
+    contractsSign: config.walletRpcUrls.length > 0,
     ...options,
   });
 

@@ -37,7 +37,7 @@ export async function confirmByContract(
   const { isValid, hasCode } = await signatures.verify({ ...question, walletGas: SIGNATURE_GAS, asker });
   if (isValid) return;
   const detail = hasCode
-    ? `the contract wallet ${maker} does not accept the signature of this order, or not within ${SIGNATURE_GAS} gas`
+    ? `the contract wallet ${maker} was asked about expectedHash (isValidSignature) and does not accept the signature, or not within ${SIGNATURE_GAS} gas: check that the signature is over expectedHash in the wallet's own form, of owners that it has now, and enough of them`
     : `the wallet ${maker} is not deployed, and only a contract on the chain can accept a signature of type 3: deploy it first, or sign with its key, signatureType 0`;
   throw invalidSignature(detail, null, orderHash, null);
 }

@@ -22,6 +22,8 @@ export interface OrderVerifierOptions {
   readonly otherContracts?: readonly string[];
   /** By default the fastest backend that works here; a named backend that does not work throws. */
   readonly backend?: Backend;
+  /** Contracts may sign here (signatureType 3): a refusal tells so, because a contract may have signed as type 0. */
+  readonly contractsSign?: boolean;
   /** Milliseconds of each second that hints may take. */
   readonly hintBudgetMs?: number;
 }
@@ -44,6 +46,8 @@ export interface OrderVerifier {
 /** Milliseconds of each second: a flood of wrong signatures takes at most a tenth of a core for hints. */
 const HINT_BUDGET_MS = 100;
 
+const CONTRACTS = '; a contract wallet signs with signatureType 3';
+
 /** Verifies orders of one network. */
 export async function createOrderVerifier(options: OrderVerifierOptions): Promise<OrderVerifier> {
   await loadKeccak();
@@ -55,6 +59,7 @@ export async function createOrderVerifier(options: OrderVerifierOptions): Promis
     verifyingContract: checksumAddress(options.verifyingContract),
   };
   const separator = domainSeparator(domain);
+  const contracts = options.contractsSign === true ? CONTRACTS : '';
   const explain = createHints({
     domain,
     recovery,
@@ -75,14 +80,16 @@ export async function createOrderVerifier(options: OrderVerifierOptions): Promis
     verify: (order, hash) => {
       if (order.signatureType !== SIGNATURE_TYPE_EOA) throw new Refusal('UNSUPPORTED_SIGNATURE_TYPE');
       const signature = parseSignature(order.signature);
-      if ('malformed' in signature) throw invalidSignature(signature.malformed, null, hash, null);
+      if ('malformed' in signature)
+        throw invalidSignature(`${signature.malformed}${contracts}`, null, hash, null);
       const recovered = recover(order, hash, signature);
       if (order.signer.toLowerCase() !== order.maker.toLowerCase()) {
         throw invalidSignature('signer must equal maker', recovered, hash, 'SIGNER');
       }
       if (recovered !== order.signer.toLowerCase()) {
         const hint = explain(order, orderStructHash(order), hash, signature);
-        throw invalidSignature('the signature was not made by signer over this order', recovered, hash, hint);
+        const detail = `the signature was not made by signer over this order${contracts}`;
+        throw invalidSignature(detail, recovered, hash, hint);
       }
       return signature.canonical;
     },

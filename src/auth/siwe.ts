@@ -1,5 +1,6 @@
 import { SiweMessage } from 'siwe';
 import { Refusal } from '../exchange/errors';
+import type { SignatureCheck } from '../exchange/wallet-signature';
 import { checksumAddress } from './address';
 import type { Nonces } from './nonces';
 import { personalDigest } from './personal';
@@ -21,7 +22,7 @@ export type VerifyContractSignature = (
   address: string,
   digest: string,
   signature: string,
-) => Promise<boolean>;
+) => Promise<SignatureCheck>;
 
 export interface SignInOptions {
   /** Host, and the port if the URL has one. */
@@ -91,11 +92,16 @@ export function createSignIn(options: SignInOptions): SignIn {
   const recovery = loadRecovery(options.backend);
   const expected = { domain, uri, chainId };
 
-  /** The chain is asked only when no key of the address signed. */
-  async function isSignedBy(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
-    if (signedByKey(recovery, digest, signature, address)) return true;
+  /** Why the address did not sign; null when it did. The chain is asked only when no key of the address signed. */
+  async function objectionOf(address: string, digest: Uint8Array, signature: string): Promise<string | null> {
+    if (signedByKey(recovery, digest, signature, address)) return null;
+    if (!verifyContractSignature) return 'the signature was not made by the address in the message';
     const hex = `0x${Buffer.from(digest).toString('hex')}`;
-    return (await verifyContractSignature?.(address, hex, signature)) ?? false;
+    const { isValid, hasCode } = await verifyContractSignature(address, hex, signature);
+    if (isValid) return null;
+    return hasCode
+      ? `the contract wallet ${address} does not accept the signature (ERC-1271)`
+      : `${address} has no code on the chain and no key of it signed: sign with its key, or wrap the signature of a contract that is not deployed yet as ERC-6492 says`;
   }
 
   return {
@@ -122,9 +128,9 @@ export function createSignIn(options: SignInOptions): SignIn {
       checkSignatureForm(signature, verifyContractSignature !== null);
       const expiresMs = nonces.expiryOf(parsed.address, parsed.nonce);
       if (expiresMs === null) throw new Refusal('NONCE_INVALID');
-      const isSigned = await isSignedBy(parsed.address, personalDigest(Buffer.from(text)), signature);
+      const objection = await objectionOf(parsed.address, personalDigest(Buffer.from(text)), signature);
       if (!(await burnt.burn(parsed.nonce, expiresMs))) throw new Refusal('NONCE_INVALID');
-      if (!isSigned) throw invalid('signature', 'the signature was not made by the address in the message');
+      if (objection !== null) throw invalid('signature', objection);
       return { address: parsed.address };
     },
   };

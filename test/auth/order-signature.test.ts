@@ -104,6 +104,18 @@ describe.each(BACKENDS)('the %s backend', (backend) => {
     });
   });
 
+  test('where contracts may sign, a refusal for length or signer names their signature type', async () => {
+    const here = await createOrderVerifier({ ...DOMAIN, backend, contractsSign: true });
+    const wrong = [`${good.signature}00`, (await signed(bob, orderOf(alice.address))).signature];
+    for (const signature of wrong) {
+      const order = { ...good, signature };
+      expect(() => here.verify(order, here.hash(order))).toThrow(
+        /; a contract wallet signs with signatureType 3$/,
+      );
+      expect(() => verify(order)).not.toThrow(/signatureType/);
+    }
+  });
+
   test('names the wallet that signed', async () => {
     const order = await signed(bob, orderOf(alice.address));
     expect(await refusal(() => verify(order))).toEqual({

@@ -31,7 +31,7 @@ beforeEach(() => {
     verifyContractSignature: async (...args) => {
       asked.push(args);
       if (args[2] === '0xdead') throw away;
-      return args[2] === '0xc0de';
+      return { isValid: args[2] === '0xc0de', hasCode: args[2] !== '0x00' };
     },
   });
 });
@@ -57,6 +57,23 @@ test('contract wallets get one session for a nonce, and none after a wrong signa
   const other = await message(alice);
   expect(await refused(other, '0xbad0', chain)).toBe('SIWE_INVALID signature');
   expect(await refused(other, '0xc0de', chain)).toBe('NONCE_INVALID');
+});
+
+test('a refused sign-in says whether the contract refused the signature, or nothing is at its address', async () => {
+  const why = async (by: SignIn, signature: string) => {
+    const text = await message(alice);
+    return by.verify(text, signature).catch((error: Refusal) => [error.code, error.extra, error.message]);
+  };
+  const code = ['SIWE_INVALID', { field: 'signature' }];
+  const contract = `the contract wallet ${alice.address} does not accept the signature (ERC-1271)`;
+  expect(await why(chain, '0xbad0')).toEqual([...code, contract]);
+  const nothing = `${alice.address} has no code on the chain and no key of it signed: sign with its key, or wrap`;
+  expect(await why(chain, '0x00')).toEqual([...code, expect.stringContaining(nothing)]);
+  const bobs = await bob.signMessage('something else');
+  expect(await why(signIn, bobs)).toEqual([
+    ...code,
+    'the signature was not made by the address in the message',
+  ]);
 });
 
 test('contract wallets may send the same message again when the chain did not answer', async () => {

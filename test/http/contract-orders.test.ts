@@ -147,7 +147,7 @@ test('a wallet that refuses the signature, or is not deployed, has no order', as
   for (const code of [CODE.reverts, CODE.burnsAllGas, CODE.answersNothing]) {
     const refused = await answered(await unsigned(code));
     expect(refused.body).toMatchObject({ code: 'INVALID_SIGNATURE', recovered: null, hint: null });
-    expect(refused.body.detail).toContain('does not accept the signature');
+    expect(refused.body.detail).toContain('was asked about expectedHash');
   }
   const missing = await answered(await unsigned('0x'));
   expect(missing.body).toMatchObject({ code: 'INVALID_SIGNATURE' });

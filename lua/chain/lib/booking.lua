@@ -87,7 +87,7 @@ local function shortage_of(q, a)
     local waiting, limit, is_resting, grows_at = standing.excess(cash, q.grant, required)
     if waiting then
       return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), is_resting and 1 or 0,
-        integer.text(cash[ledger.SETTLED]), integer.text(grows_at)
+        integer.text(cash[ledger.SETTLED]), integer.text(grows_at), integer.text(required)
     end
   end
 end

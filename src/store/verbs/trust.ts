@@ -26,15 +26,15 @@ export function suspended(packed: Buffer): Refusal {
 }
 
 export function tooMuch(detail: readonly unknown[]): Refusal {
-  const [limitMicro = 0, waiting = 0, isResting, settled = 0, growsAt = 0] = detail.map(Number);
-  const [limit, unsettled] = [formatMicro(limitMicro), formatMicro(waiting)];
+  const [limitMicro = 0, waiting = 0, isResting, settled = 0, growsAt = 0, value = 0] = detail.map(Number);
+  const [limit, unsettled, required] = [limitMicro, waiting, value].map((micro) => formatMicro(micro));
   const grows =
     growsAt === 0
       ? 'the limit of a contract wallet does not grow'
       : `the limit grows tenfold with trades worth ${formatMicro(growsAt)} that are settled, so far it is ${formatMicro(settled)}`;
   const why =
     isResting === 1
-      ? `matches and open orders worth ${unsettled} may wait for the chain; with this order they pass ${limit} (${grows}): cancel some, or wait until matches are settled`
-      : `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit} (${grows}): make it smaller, or wait until some are settled`;
-  return new Refusal('UNSETTLED_LIMIT', why, { limit, unsettled });
+      ? `matches and open orders worth ${unsettled} may wait for the chain; with this order, which counts for ${required}, they pass ${limit} (${grows}): cancel some, or wait until matches are settled`
+      : `matches worth ${unsettled} wait for the chain; with this order, which counts for ${required}, they may pass ${limit} (${grows}): make it smaller, or wait until some are settled`;
+  return new Refusal('UNSETTLED_LIMIT', why, { limit, unsettled, required });
 }

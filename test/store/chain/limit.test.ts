@@ -12,7 +12,7 @@ test('the value that waits for the chain is bounded, and the bound grows with wh
   await place(buy(bob, 0, '5', '0.90'));
   await expect(place(buy(bob, 0, '2', '0.50'))).rejects.toMatchObject({
     code: 'UNSETTLED_LIMIT',
-    extra: { limit: '5', unsettled: '4.5' },
+    extra: { limit: '5', unsettled: '4.5', required: '1' },
     message: expect.stringContaining(
       '(the limit grows tenfold with trades worth 50 that are settled, so far it is 0)',
     ),
@@ -53,7 +53,8 @@ test('a SELL counts with what it may get, and not with its own limit price', asy
   // Nothing of hers waits, so waiting would not help.
   await expect(place(sell(alice, 0, '100', '0.01'))).rejects.toMatchObject({
     code: 'UNSETTLED_LIMIT',
-    message: expect.stringContaining('make it smaller'),
+    extra: { limit: '10', unsettled: '0', required: '100' },
+    message: expect.stringContaining('with this order, which counts for 100, they may pass 10'),
   });
   expect(await codeOf(place(sell(alice, 0, '11', '0', { type: 'MARKET' })))).toBe('UNSETTLED_LIMIT');
   expect(await codeOf(place(sell(alice, 0, '10', '0.01')))).toBe('no refusal');
@@ -73,7 +74,10 @@ test.each(['BUY', 'SELL'] as const)(
     for (let i = 0; i < 10; i++) rested.push(await place(own(alice, 0, '5', price)));
     await expect(place(own(alice, 0, '5', price))).rejects.toMatchObject({
       code: 'UNSETTLED_LIMIT',
-      extra: { limit: '50', unsettled: side === 'BUY' ? '49.5' : '50' },
+      extra: {
+        limit: '50',
+        ...(side === 'BUY' ? { unsettled: '49.5', required: '4.95' } : { unsettled: '50', required: '5' }),
+      },
     });
     // Another wallet is free to quote, and what is cancelled counts no more.
     expect(await codeOf(place(own(carla, 0, '5', price)))).toBe('no refusal');

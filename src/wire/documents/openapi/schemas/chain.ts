@@ -83,8 +83,12 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
         ref('Money'),
         'The value of the trades that wait for the chain now, and of the open orders when they are counted.',
       ),
+      required: described(
+        ref('Money'),
+        'The value that this order counts for: of a BUY what it may pay, of a SELL one unit for each share.',
+      ),
     },
-    example: { limit: '100', unsettled: '96.5' },
+    example: { limit: '100', unsettled: '96.5', required: '6.2' },
   },
   WALLET_SUSPENDED: {
     members: {
