@@ -1,3 +1,4 @@
+import { sendCalls } from 'ctf-exchange-client';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
 
@@ -32,6 +33,26 @@ describe('placing orders', () => {
     expect((await bob.client.orders({ status: 'open', marketId: market.id })).data).toMatchObject([
       { orderHash: resting.orderHash, remainingSize: '60' },
     ]);
+  });
+
+  it('takes no member that an order does not have, and no time in seconds', async () => {
+    const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
+    const misnamed = { ...order, expiration: 1 };
+    await expect(place(bob, misnamed)).rejects.toThrow(new RangeError('expiration is no member'));
+    const seconds = Math.floor(Date.now() / 1_000) + 600;
+    await expect(place(bob, { ...order, expiresAt: seconds })).rejects.toThrow(
+      new RangeError('expiresAt is in milliseconds'),
+    );
+    const placed = await place(bob, { ...order, expiresAt: seconds * 1_000 });
+    expect(placed.signed.expiration).toBe(String(seconds));
+  });
+
+  it('says what a contract needs as a signer of transactions', async () => {
+    const { address } = bob.wallet;
+    const signer = { address, isContract: true } as unknown as typeof bob.wallet;
+    const node = { rpcUrl: 'http://127.0.0.1:1', chainId: 56 };
+    const call = { to: address, data: '0x', description: 'nothing' };
+    await expect(sendCalls({ ...node, signer }, [call])).rejects.toThrow('needs execute(node, calls)');
   });
 
   it('books one signed order once, however often it is sent', async () => {

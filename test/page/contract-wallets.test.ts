@@ -72,6 +72,10 @@ test('a Safe of two owners signs in, approves, trades and settles by the TypeScr
   expect((await client.signIn(signer)).address).toBe(address);
   await client.faucet();
   await until('the Safe has money', async () => (await client.balances()).collateral.total === '10000');
+  const alone = safeWallet({ address, chainId, owners: [first], hashMessage, hashTypedData });
+  await expect(sendCalls({ rpcUrl, chainId, signer: alone }, terms?.approvals ?? [])).rejects.toThrow(
+    'the Safe needs 2 owners to sign, and has 1 here',
+  );
   expect(await sendCalls(node, terms?.approvals ?? [])).toHaveLength(2);
   await until('the approvals are final', async () => {
     const { approvals } = await client.balances();

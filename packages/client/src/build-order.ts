@@ -37,6 +37,11 @@ export interface OrderParams {
   readonly decimals?: number | undefined;
 }
 
+const MEMBER =
+  /^(outcomeIndex|side|orderType|price|size|budget|expiresAt|feeRateBps|nonce|salt|maker|signatureType|decimals)$/;
+/** A time in milliseconds is later; one in seconds is not, before the year 5138. */
+const SECONDS_MAX = 1e8;
+
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 const DECIMALS = 18;
 const SALT_BYTES = 16;
@@ -45,6 +50,7 @@ const PRICE_SCALE = 10n ** BigInt(PRICE_DECIMALS);
 /** The members to sign, with exact amounts. Throws a RangeError on values that no order can have. */
 export function buildOrder(terms: OrderTerms, params: OrderParams): UnsignedOrder {
   const { outcomeIndex, side, maker } = params;
+  for (const name in params) if (!MEMBER.test(name)) throw new RangeError(`${name} is no member`);
   const tokenId = terms.market.outcomes[outcomeIndex]?.tokenId;
   if (tokenId === undefined) throw new RangeError('outcomeIndex must be 0 or 1');
   const { tokens, collateral } = amountsOf(params);
@@ -110,7 +116,7 @@ function exactly(dividend: bigint, divisor: bigint): bigint {
 function expirationOf(expiresAt: Date | number | undefined): string {
   if (expiresAt === undefined) return '0';
   const seconds = Math.floor(Number(expiresAt) / 1_000);
-  if (!Number.isSafeInteger(seconds) || seconds <= 0) throw new RangeError('expiresAt is no time');
+  if (!(seconds > SECONDS_MAX)) throw new RangeError('expiresAt is in milliseconds');
   return String(seconds);
 }
 

@@ -201,8 +201,9 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     const terms = await termsOf(market);
     const bodies: SubmitBody[] = [];
     for (const order of orders) {
-      const signed = await create(terms, signer, order);
-      bodies.push(bodyOf(signed, order, order));
+      const { clientOrderId, selfTradePrevention, deadline, dryRun, ...own } = order;
+      const signed = await create(terms, signer, own);
+      bodies.push(bodyOf(signed, own, order));
     }
     const request: Request = {
       method: 'POST',

@@ -46,8 +46,9 @@ const TRANSACTION_TYPES = {
   ],
 } satisfies Eip712Types;
 
-/** `nonce()` and `execTransaction(…)`. */
+/** `nonce()`, `getThreshold()` and `execTransaction(…)`. */
 const NONCE_CALL = '0xaffed0e0';
+const THRESHOLD_CALL = '0xe75235b8';
 const EXECUTE_SELECTOR = '0x6a761202';
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const WORD_BYTES = 32n;
@@ -88,10 +89,14 @@ export function safeWallet(options: SafeOptions): Signer & ExecutingWallet {
     signMessage: async (text) => approve(hashMessage(text)),
     signTypedData: async (...typed) => approve(hashTypedData(...typed)),
     async execute(node, calls) {
+      const ask = async (data: string): Promise<bigint> =>
+        BigInt(String(await askNode(node.rpcUrl, 'eth_call', [{ to: address, data }, 'latest'])));
+      const needed = await ask(THRESHOLD_CALL);
+      if (owners.length < needed)
+        throw new RangeError(`the Safe needs ${needed} owners to sign, and has ${owners.length} here`);
       const hashes: string[] = [];
       for (const call of calls) {
-        const nonce = await askNode(node.rpcUrl, 'eth_call', [{ to: address, data: NONCE_CALL }, 'latest']);
-        const step = await execution(call, BigInt(String(nonce)));
+        const step = await execution(call, await ask(NONCE_CALL));
         hashes.push(...(await sendCalls({ ...node, signer: sender }, [step])));
       }
       return hashes;

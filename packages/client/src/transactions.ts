@@ -59,6 +59,7 @@ export function callsOf(error: unknown): readonly WalletCall[] | null {
 export async function sendCalls(options: SendOptions, calls: readonly WalletCall[]): Promise<string[]> {
   const { signer, ...node } = options;
   if ('execute' in signer) return signer.execute(node, calls);
+  if (!('signTransaction' in signer)) throw new TypeError('a contract as signer needs execute(node, calls)');
   const hashes: string[] = [];
   for (const call of calls) hashes.push(await sendOne(node, signer, call));
   return hashes;
