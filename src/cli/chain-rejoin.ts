@@ -61,7 +61,6 @@ async function planOf(store: CliStore): Promise<Plan> {
   const { ledger, blocks } = books;
   const [cursor, { mode }] = await Promise.all([ledger.cursor(), store.reads.mode()]);
   if (cursor === null) throw refused('the books have no block yet: start a worker');
-  if (mode !== 'HALTED') throw refused(`the exchange is ${mode}; first: exchange mode HALTED`);
   const ours = cursor.final;
   const [theirs, newest] = await Promise.all([blocks.byNumber(ours.number), blocks.final()]);
   if (theirs === null) throw refused(`two nodes must know block ${ours.number}; see: exchange doctor`);
@@ -69,6 +68,7 @@ async function planOf(store: CliStore): Promise<Plan> {
     throw refused(
       `the nodes have block ${ours.number} as the books do, so there is nothing to do; see: exchange chain status`,
     );
+  if (mode !== 'HALTED') throw refused(`the exchange is ${mode}; first: exchange mode HALTED`);
   if (newest.number <= ours.number + SEEN_BLOCKS)
     throw refused(
       `the final block of the nodes is ${newest.number} and must be after ${ours.number + SEEN_BLOCKS}; repeat this in some seconds`,
@@ -93,8 +93,15 @@ function named(list: readonly EndedSettlement[]): string {
   return list.length > NAMED_MAX ? `${names} and ${list.length - NAMED_MAX} others` : names;
 }
 
-const counted = (words: string, list: readonly EndedSettlement[]): string[] =>
-  list.length === 0 ? [] : [`${list.length} ${words}: ${named(list)}`];
+/** `one` and `many` say what happens to the settlements. */
+const counted = (
+  status: EndedSettlement['status'],
+  [one, many]: readonly [string, string],
+  list: readonly EndedSettlement[],
+): string[] => {
+  const words = list.length === 1 ? `settlement ${one}` : `settlements ${many}`;
+  return list.length === 0 ? [] : [`${list.length} ${status} ${words}: ${named(list)}`];
+};
 
 function wordsOf({ ours, theirs, newest, common, confirmed, failed, there }: Plan): string[] {
   const isThere = (one: EndedSettlement): boolean => there.has(settlementId(one));
@@ -102,17 +109,30 @@ function wordsOf({ ours, theirs, newest, common, confirmed, failed, there }: Pla
     `block ${ours.number} of the books is ${ours.hash}`,
     `the nodes have ${theirs.hash} in its place, and their final block is ${newest.number}`,
     `block ${common.number} is the last that both have: up to ${ours.number - common.number} blocks were replaced`,
-    ...counted('CONFIRMED settlements are in the new blocks, too', confirmed.filter(isThere)),
     ...counted(
-      'CONFIRMED settlements are not, and will be sent again',
+      'CONFIRMED',
+      ['is in the new blocks, too', 'are in the new blocks, too'],
+      confirmed.filter(isThere),
+    ),
+    ...counted(
+      'CONFIRMED',
+      [
+        'is not in the new blocks, and will be sent again',
+        'are not in the new blocks, and will be sent again',
+      ],
       confirmed.filter((one) => !isThere(one)),
     ),
     ...counted(
-      'FAILED settlements stay FAILED',
+      'FAILED',
+      ['stays FAILED', 'stay FAILED'],
       failed.filter((one) => !isThere(one)),
     ),
     ...counted(
-      'FAILED settlements were settled by the new blocks, and will be CONFIRMED',
+      'FAILED',
+      [
+        'was settled by the new blocks, and will be CONFIRMED',
+        'were settled by the new blocks, and will be CONFIRMED',
+      ],
       failed.filter(isThere),
     ),
   ];
@@ -169,7 +189,7 @@ export const rejoinChain =
       ...{ alsoThere: [...there], unreadable: unreadable.map(settlementId) },
     };
     await say(told, [
-      `${reopened} settlements are open again`,
+      `${reopened} ${reopened === 1 ? 'settlement is' : 'settlements are'} open again`,
       ...unreadable.map(
         (one) => `${settlementId(one)} cannot be read and stays CONFIRMED; see: exchange audit`,
       ),

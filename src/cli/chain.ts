@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../auth/address';
 import { readNonce } from '../chain/transaction';
 import { Refusal } from '../exchange/errors';
+import type { ChainCursor } from '../store/chain/accounts';
 import { watchCongestion } from '../store/chain/congestion';
 import { createIntents, type Lane, type LaneState } from '../store/chain/intents';
 import { recorded } from './action';
@@ -20,36 +21,49 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1_000))} 
 const waitingIn = ({ redis, keys, clock }: CliStore) =>
   watchCongestion({ redis, keys, now: clock.now }).look();
 
+const NOT_READ = 'not read yet';
+
+/** After `chain rejoin` no block was noted yet. While the observer stands, so do both blocks: their ages show it. */
+export function blockWords(cursor: ChainCursor | null, now: number): string {
+  if (cursor === null) return 'the books have no block yet: does a worker run?';
+  const { final, finalNotedMs, head, headNotedMs } = cursor;
+  const aged = (at: number | null): string => (at ? `noted ${seconds(now - at)} ago` : NOT_READ);
+  const next = finalNotedMs === 0 ? `the one after it is ${NOT_READ}` : aged(finalNotedMs);
+  const newest = head === null ? NOT_READ : `${head.number}, ${aged(headNotedMs)}`;
+  return `final block ${final.number}, ${next}; head ${newest}`;
+}
+
 /** How far the books follow the chain, and all that waits for it. */
 export const chainStatus: Command = async ({ store, say }) => {
   const { ledger } = booksOf(store);
   const { chainRequests, clock, settlements } = store;
-  const [cursor, { failed }, waiting, lanes, { mode }, opening, results, faucet] = await Promise.all([
-    ledger.cursor(),
-    settlements.counts(),
-    waitingIn(store),
-    createIntents(store).lanes(),
-    store.reads.mode(),
-    chainRequests.opening(),
-    chainRequests.wantedResults(),
-    chainRequests.thirsty(),
-  ]);
+  const [cursor, { failed }, waiting, lanes, { mode, message }, opening, results, faucet] = await Promise.all(
+    [
+      ledger.cursor(),
+      settlements.counts(),
+      waitingIn(store),
+      createIntents(store).lanes(),
+      store.reads.mode(),
+      chainRequests.opening(),
+      chainRequests.wantedResults(),
+      chainRequests.thirsty(),
+    ],
+  );
   const now = clock.now();
   const running = lanes.filter(({ state }) => state === 'RUNNING').length;
   const told = {
-    ...{ mode, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
-    finalAgeMs: cursor && Math.round(now - cursor.followedMs),
+    ...{ mode, message, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
+    finalAgeMs: cursor?.finalNotedMs ? Math.round(now - cursor.followedMs) : null,
+    headAgeMs: cursor?.headNotedMs ? Math.round(now - cursor.headNotedMs) : null,
     ...{ unsettled: waiting.count, failed, lanes: lanes.length, running },
     oldestMs: waiting.oldestMs === null ? null : Math.round(now - waiting.oldestMs),
     oldestId: waiting.oldestId,
     ...{ opening, results: [...results.keys()], faucet: faucet.length },
   };
   await say(told, [
-    `mode ${mode}`,
-    cursor === null
-      ? 'the books have no block yet: does a worker run?'
-      : `final block ${cursor.final.number}, noted ${seconds(now - cursor.finalNotedMs)} ago; head ${cursor.head?.number ?? 'not read yet'}`,
-    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed${failed === 0 ? '' : ' (see: exchange settlements export --status FAILED)'}`,
+    `mode ${mode}${message === null ? '' : `: ${message}`}`,
+    blockWords(cursor, now),
+    `${waiting.count} ${waiting.count === 1 ? 'settlement is' : 'settlements are'} not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed${failed === 0 ? '' : ' (see: exchange settlements export --status FAILED)'}`,
     `${running} of ${lanes.length} lanes run`,
     `${opening.length} markets wait to open, ${results.size} for their result, ${faucet.length} wallets for the faucet`,
   ]);

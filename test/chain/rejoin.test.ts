@@ -97,7 +97,7 @@ test('two wallets trade, and the trade is final', async () => {
   await until('a block without trades', async () => (await status()).finalBlock > from + MORE_BLOCKS);
   expect(await refused('chain', 'rejoin', '--yes')).toMatchObject({
     code: 3,
-    err: expect.stringContaining('first: exchange mode HALTED'),
+    err: expect.stringContaining('there is nothing to do'),
   });
 });
 
@@ -119,6 +119,9 @@ test('a final block that is replaced halts the exchange, which names the block',
   expect(message).toMatch(
     /^the chain: block \d+ was final as 0x\w{64} and is 0x\w{64} now; see: exchange chain rejoin$/,
   );
+  const why = expect.stringContaining(`HALTED: ${message}\n`);
+  for (const words of [['chain', 'status'], ['doctor']])
+    expect((await exchange.shell.exchange(...words)).out).toEqual(why);
   expect((await fillOf(bob, lost)).settlementStatus).toBe('CONFIRMED');
 });
 
@@ -126,7 +129,7 @@ test('rejoin says what it will do, and without a terminal it needs --yes to do i
   const asked = await waitForRejoin();
   expect(asked.code).not.toBe(0);
   expect(asked.out).toMatch(
-    /block (\d+) of the books is 0x\w{64}\nthe nodes have 0x\w{64} in its place, and their final block is \d+\nblock \d+ is the last that both have: up to \d+ blocks were replaced\n1 CONFIRMED settlements are not, and will be sent again: \S+-s0\n/,
+    /block (\d+) of the books is 0x\w{64}\nthe nodes have 0x\w{64} in its place, and their final block is \d+\nblock \d+ is the last that both have: up to \d+ blocks were replaced\n1 CONFIRMED settlement is not in the new blocks, and will be sent again: \S+-s0\n/,
   );
   expect((await fillOf(bob, lost)).settlementStatus).toBe('CONFIRMED');
 });
@@ -146,7 +149,7 @@ test('after it the books follow the new blocks, the audit is clean, and the trad
   const { finalBlock } = await status();
   const said = await waitForRejoin('--yes');
   expect(said).toMatchObject({ code: 0, err: '' });
-  expect(said.out).toContain('1 settlements are open again');
+  expect(said.out).toContain('1 settlement is open again');
   await until('the books follow', async () => (await status()).finalBlock > finalBlock);
   expect((await fillOf(bob, lost)).settlementStatus).toBe('RETRYING');
   expect((await exchange.shell.exchange('audit')).out).toMatch(/^ok/);

@@ -68,7 +68,10 @@ test('doctor names unfit settings, and fails in production', async () => {
   await redis.hset('{x0}:sum', 'failed', 3);
   const unwell = await verdicts();
   expect(unwell).toMatchObject({ restore: 'fail', mode: 'warn', settlement: 'warn' });
-  await redis.del('{x0}:restoring', '{x0}:mode', '{x0}:sum');
+  await redis.set('{x0}:notice', '1the operator waits for a disk');
+  const said = await createShell(server.url).exchange('doctor');
+  expect(said.out).toMatch(/^warn +mode +CANCEL_ONLY: the operator waits for a disk$/m);
+  await redis.del('{x0}:restoring', '{x0}:mode', '{x0}:notice', '{x0}:sum');
 });
 
 test('doctor refuses a replica', async () => {

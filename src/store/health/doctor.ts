@@ -207,13 +207,14 @@ async function layoutOf({ redis, keys }: DoctorOptions): Promise<Check> {
 
 /** Checks the exchange itself. */
 async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
-  const [{ mode }, restoring, unsettled, failed] = await Promise.all([
+  const [{ mode, message }, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
     redis.get(keys.restoring),
     redis.zcard(keys.unsettled),
     redis.hget(keys.sums, 'failed'),
   ]);
-  const checks: Check[] = [{ name: 'mode', verdict: mode === 'NORMAL' ? 'ok' : 'warn', detail: mode }];
+  const why = message === null ? mode : `${mode}: ${message}`;
+  const checks: Check[] = [{ name: 'mode', verdict: mode === 'NORMAL' ? 'ok' : 'warn', detail: why }];
   if (restoring !== null) {
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
     checks.push({ name: 'restore', verdict: 'fail', detail });

@@ -1,9 +1,10 @@
+import { blockWords } from '../../../src/cli/chain';
 import { createAudit } from '../../../src/store/audit/audit';
 import { createIntents } from '../../../src/store/chain/intents';
 import { createRejoining } from '../../../src/store/chain/rejoin';
 import { settlementName } from '../../../src/store/records/settlement';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
-import { alice, bob, told, withBooks } from './with-books';
+import { alice, bob, codeOf, told, withBooks } from './with-books';
 
 /** The books go back to an earlier final block, because the chain has replaced those after it. */
 const open = withBooks();
@@ -88,6 +89,17 @@ test('only a HALTED exchange goes back, only from where its books are, and only 
   expect(await rejoining.rejoin(other, to, [key])).toMatchObject({ code: 'MOVED', reopened: 0 });
   expect(await rejoining.rejoin(from, from, [key])).toMatchObject({ code: 'MOVED', reopened: 0 });
   expect(await status()).toBe('CONFIRMED');
+});
+
+test('an exchange that went back accepts no order and tells no age of a block until it has read another one, also while NORMAL', async () => {
+  const { rejoining, engine, from, to, key, accounts, place, sell } = await settled();
+  await engine.setMode('HALTED');
+  await rejoining.rejoin(from, to, [key]);
+  await engine.setMode('NORMAL');
+  expect(await codeOf(place(sell(alice, 0, '1', '0.70')))).toBe('CANCEL_ONLY');
+  expect(blockWords(await accounts.cursor(), Date.now())).toBe(
+    `final block ${to.number}, the one after it is not read yet; head not read yet`,
+  );
 });
 
 test('a settlement that a transaction still holds is SUBMITTED again, so that no other one takes it', async () => {
