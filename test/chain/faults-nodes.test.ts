@@ -102,7 +102,6 @@ describe('while no node is of use', () => {
       expect(unread.body).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
       await cancelled(first ?? '');
       await refusedSince(name, since, [second ?? '']);
-      // Several answers after each other, of ten seconds each: by hand only (test/chain/observer has it with less).
       if (name === SLOW && HALT_MS > 0)
         await faults.until('the books move on', async () => {
           return ((await faults.shown(alice))?.asOfBlock ?? 0) > before;
