@@ -8,6 +8,7 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** An order with many fills is shown with a bounded number of them, and all of them are in a separate list. */
@@ -15,7 +16,8 @@ const FILLS = 230;
 const SHOWN = 100;
 const BODY_MAX_BYTES = 64_000;
 const BATCH = 20;
-const TRIES = 4;
+const TRIES = 40;
+const PAUSE_MS = 250;
 
 let exchange: WebReplicas;
 let redis: Redis;
@@ -43,7 +45,10 @@ async function submitMany(trader: Trader, limit: Limit, count: number): Promise<
     };
     let statuses = await send();
     // On a busy machine some reach the book too late. An order that is booked stays booked when it is sent again.
-    for (let n = 1; n < TRIES && statuses.includes(503); n++) statuses = await send();
+    for (let n = 1; n < TRIES && statuses.includes(503); n++) {
+      await sleep(PAUSE_MS);
+      statuses = await send();
+    }
     expect(statuses).toEqual(orders.map(() => 200));
   }
 }
