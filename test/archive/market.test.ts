@@ -104,11 +104,12 @@ describeWithPostgres('a market that ended long ago', () => {
         const fromMs = random.chance(0.2) ? 0 : anyMs - (anyMs % bucketMs);
         return { bucketMs, fromMs, most: random.chance(0.4) ? undefined : random.int(1, 1_500) };
       });
-      const answers = () => {
+      const answers = async () => {
         const history = createHistory(withPast());
-        return Promise.all(
-          windows.map(({ fromMs, bucketMs, most }) => history.candles(market.id, fromMs, bucketMs, most)),
-        );
+        const found = [];
+        for (const { fromMs, bucketMs, most } of windows)
+          found.push(await history.candles(market.id, fromMs, bucketMs, most));
+        return found;
       };
       const before = await answers();
       await store.redis.del(store.keys.trades(market.id));

@@ -1,4 +1,5 @@
 import { OtherChain } from '../../src/chain/blocks';
+import { RpcUnavailable } from '../../src/chain/endpoint';
 import { matchId } from '../../src/chain/exchange-contract';
 import { deal, traders } from './deals';
 import { BEHIND, nextName, withObserver } from './observed';
@@ -36,6 +37,19 @@ describe('one node of three', () => {
     await observed();
   });
 });
+
+const TRIES_MAX = 20;
+
+/** A step of the observer, which the worker tries again: a busy machine closes a connection now and then. */
+async function patiently<T>(step: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof RpcUnavailable) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
 
 const forgeCalls = ({ method }: { method: string }, result: unknown): unknown =>
   method === 'eth_call' ? String(result).replace(/0{60}/g, '0'.repeat(30) + '1'.repeat(30)) : result;
@@ -81,7 +95,7 @@ test('after an absence it reads wallets at a block of that moment, because nodes
     if (method === 'eth_getLogs' && ++read % 8 === 0) await mine(1);
     return result;
   });
-  for (let step = 0; step < 10; step++) await observation.stepFinal();
+  for (let step = 0; step < 10; step++) await patiently(() => observation.stepFinal());
   expect(book.results()).toMatchObject([{ ...name, result: 'CONFIRMED' }]);
   nodes.heal();
   await finalize();
@@ -91,9 +105,9 @@ test('after an absence it reads wallets at a block of that moment, because nodes
 test('while it catches up it does not look at the head, nor while finality is far behind', async () => {
   const { book, observation, mine } = stage();
   await mine(200);
-  expect(await observation.stepFinal()).toBe(true);
+  expect(await patiently(() => observation.stepFinal())).toBe(true);
   expect(await observation.stepHead()).toBe(false);
-  while (await observation.stepFinal());
+  while (await patiently(() => observation.stepFinal()));
   expect(await observation.stepHead()).toBe(true);
   await mine(1_100);
   expect(await observation.stepHead()).toBe(false);
