@@ -177,8 +177,8 @@ const ENDING_BUGS: readonly Bug[] = [
   ['a market is resolved again, another way', "ended:byte() == outcome and 'OK' or", "'OK' or"],
   [
     'the mode binds all markets but the first',
-    'for i = 1, #markets do\n  local key',
-    'for i = 2, #markets do\n  local key',
+    'for i = 1, #markets do\n    local key',
+    'for i = 2, #markets do\n    local key',
   ],
 ];
 
