@@ -1,6 +1,6 @@
-import type { Refusal } from '../exchange/errors';
+import { Refusal } from '../exchange/errors';
 import type { SignedOrder } from '../exchange/order';
-import type { WalletSignatures } from '../exchange/wallet-signature';
+import { type WalletSignatures, WalletsBusy } from '../exchange/wallet-signature';
 import { invalidSignature } from './order-signature';
 
 /** As the exchange contract takes them (`SIGNATURE_MAX` of contracts/Orders.sol). */
@@ -41,3 +41,7 @@ export async function confirmByContract(
     : `the wallet ${maker} is not deployed, and only a contract on the chain can accept a signature of type 3: deploy it first, or sign with its key, signatureType 0`;
   throw invalidSignature(detail, null, orderHash, null);
 }
+
+/** The most expensive check was for nothing: the signature is wrong, or its wallet had no turn to be asked after all others. */
+export const isCheckedInVain = (refusal: unknown): boolean =>
+  refusal instanceof WalletsBusy || (refusal instanceof Refusal && refusal.code === 'INVALID_SIGNATURE');

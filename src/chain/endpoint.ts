@@ -1,4 +1,5 @@
 import { BadAnswer, readObject } from './hex';
+import { createPost } from './post';
 
 /** How long a request is waited for. */
 export interface Times {
@@ -17,6 +18,8 @@ export interface Endpoint {
   /** Rejects with an RpcError when the node refuses, with an RpcUnavailable when it does not answer. */
   send(method: string, params: readonly unknown[], times: Times): Promise<unknown>;
   readonly health: EndpointHealth;
+  /** Ends every request under way, and begins no other. */
+  stop(): void;
 }
 
 export interface EndpointHealth {
@@ -57,7 +60,7 @@ export class RpcUnavailable extends Error {}
 
 const REVERT_CODE = 3;
 const OUT_OF_GAS = /out ?of ?gas/i;
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const STOPPED = new Error('the client has stopped');
 /** The most requests of this process at one node; the others wait for their turn. A slow node has all blocks of a minute at once. */
 const IN_FLIGHT_MAX = 128;
 const WAITING_MAX = 2_000;
@@ -70,49 +73,62 @@ interface EndpointOptions {
   /** Its place in the list. */
   readonly index: number;
   readonly patience: number;
-  readonly stopping: AbortSignal;
 }
 
-export function createEndpoint({ url, index, patience, stopping }: EndpointOptions): Endpoint {
-  const { href, host, headers } = addressed(url);
-  const name = `${host} (${index + 1})`;
+export function createEndpoint({ url, index, patience }: EndpointOptions): Endpoint {
+  const address = new URL(url);
+  const name = `${address.host} (${index + 1})`;
   const turns = createTurns();
+  const post = createPost(address);
+  /** Of the requests under way. */
+  const under = new Set<AbortController>();
+  let isStopped = false;
   const health: EndpointHealth = {
     ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0, latencyMs: null, restsUntil: 0 },
   };
 
-  const request = (body: string, signal: AbortSignal): Promise<Response> =>
-    fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
+  /** One limit for the turn and the answer. The end is one plain timer: signals made of others cost more than the request. */
+  function begin(limitMs: number, over: AbortSignal | undefined) {
+    const ending = new AbortController();
+    const leave = (): void => ending.abort(over?.reason);
+    const timer = setTimeout(() => ending.abort(new Error('it took too long')), limitMs).unref();
+    if (isStopped) ending.abort(STOPPED);
+    if (over?.aborted) leave();
+    over?.addEventListener('abort', leave, { once: true });
+    under.add(ending);
+    const end = (): void => {
+      clearTimeout(timer);
+      over?.removeEventListener('abort', leave);
+      under.delete(ending);
+    };
+    return { signal: ending.signal, end };
+  }
 
-  async function post(body: string, signal: AbortSignal): Promise<unknown> {
-    // Every method that is used here may be asked twice.
-    const response = await request(body, signal).catch((error: unknown) => {
-      if (isClosed(error)) return request(body, signal);
-      throw error;
-    });
-    const text = await boundedText(response);
+  async function send(method: string, params: readonly unknown[], times: Times): Promise<unknown> {
+    const { signal, end } = begin(times.limitMs * patience, times.over);
     try {
-      return JSON.parse(text);
-    } catch {
-      throw new Error(`HTTP ${response.status} without JSON`);
+      return await sendWithin(signal, method, params, times);
+    } finally {
+      end();
     }
   }
 
-  async function send(
+  async function sendWithin(
+    signal: AbortSignal,
     method: string,
     params: readonly unknown[],
-    { lateMs, limitMs, over }: Times,
+    { lateMs, over }: Times,
   ): Promise<unknown> {
-    // One limit for the turn and the answer.
-    const limit = AbortSignal.timeout(limitMs * patience);
-    const signal = AbortSignal.any([stopping, limit, ...(over ? [over] : [])]);
     const end = await turns.begin(signal).catch((error: unknown) => {
       throw new RpcUnavailable(`${name} did not take ${method}: ${causeOf(error)}`);
     });
     const startedAt = performance.now();
     try {
-      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), signal);
-      const result = resultOf(answer);
+      const { status, text } = await post.send(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        signal,
+      );
+      const result = resultOf(parsed(text, status));
       noteAnswer(health, performance.now() - startedAt);
       return result;
     } catch (error) {
@@ -128,31 +144,22 @@ export function createEndpoint({ url, index, patience, stopping }: EndpointOptio
     }
   }
 
-  return { name, send, health };
+  return {
+    ...{ name, send, health },
+    stop() {
+      isStopped = true;
+      for (const ending of under) ending.abort(STOPPED);
+      post.stop();
+    },
+  };
 }
 
-/** `fetch` takes no user name in a URL. */
-function addressed(text: string): { href: string; host: string; headers: Record<string, string> } {
-  const url = new URL(text);
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (url.username !== '' || url.password !== '') {
-    const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`;
-    url.username = '';
-    url.password = '';
+function parsed(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`HTTP ${status} without JSON`);
   }
-  return { href: url.href, host: url.host, headers };
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function resultOf(answer: unknown): unknown {
@@ -187,15 +194,10 @@ export function noteFailure(health: EndpointHealth): void {
   health.restsUntil = performance.now() + Math.min(REST_MS * 2 ** Math.min(beyond, 10), REST_MS_MAX);
 }
 
-/** Nodes close connections that were quiet for some seconds, also in the moment in which the next request is on its way. */
-const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-const isClosed = (error: unknown): boolean =>
-  error instanceof TypeError && CLOSED.has((error.cause as { code?: unknown } | undefined)?.code);
-
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return error.message + cause;
+  // A host with several addresses, none of which answers, has no text of its own.
+  return error.message || String((error as { code?: unknown }).code);
 }
 
 /** At most IN_FLIGHT_MAX at once, in the order in which they came; a request whose time is over leaves the queue. */

@@ -14,10 +14,10 @@ export interface Preflight {
    * count ('pending'), or not ('latest').
    */
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
-  /** The same for one match, as two nodes see it after the newest block. Rejects when they contradict each other. */
-  agreedFailure(match: EncodedMatch): Promise<Failure | null>;
-  /** Whether the collateral moves nothing for anybody, as two nodes see it: it is paused. */
-  isCollateralStuck(): Promise<boolean>;
+  /** The same for one match, as two nodes see it after this block. Rejects when they contradict each other. */
+  agreedFailure(match: EncodedMatch, after: number | 'latest'): Promise<Failure | null>;
+  /** Whether the collateral moves nothing for anybody after this block, as two nodes see it: it is paused. */
+  isCollateralStuck(after: number): Promise<boolean>;
   /** Whether a match with this id had run when this block was made, as two nodes know it. */
   wasSettled(id: bigint, block: number): Promise<boolean>;
   /** Whether this call as a whole would revert in the next block. */
@@ -36,12 +36,17 @@ export function createPreflight(
   /** The data of the revert; null when the call succeeds. */
   async function revertOf(
     { from, to, data, gas }: { from: string; to: string; data: string; gas: bigint },
-    at: 'pending' | 'latest',
+    at: 'pending' | 'latest' | number,
     ask: Rpc['ask'] = rpc.ask,
   ): Promise<string | null> {
     try {
       const call = { from, to, data, gas: quantity(gas) };
-      await ask('eth_call', [call, at], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
+      await ask(
+        'eth_call',
+        [call, typeof at === 'number' ? quantity(at) : at],
+        (answer) => readBytes(answer, 'answer'),
+        TIMEOUT_MS,
+      );
       return null;
     } catch (error) {
       if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
@@ -65,12 +70,12 @@ export function createPreflight(
     },
     failures: (matches, at) =>
       Promise.all(matches.map(async (match) => failureIn(await revertOf(callOf(match), at)))),
-    agreedFailure: async (match) => failureIn(await revertOf(callOf(match), 'latest', rpc.agree)),
-    async isCollateralStuck() {
+    agreedFailure: async (match, after) => failureIn(await revertOf(callOf(match), after, rpc.agree)),
+    async isCollateralStuck(after) {
       // Nothing, from the contract to itself: neither a balance nor an approval is needed for it.
       const data = ERC20.encodeFunctionData('transfer', [exchange, 0n]);
       const call = { from: exchange, to: collateral, data, gas: EMPTY_GAS };
-      return (await revertOf(call, 'latest', rpc.agree)) !== null;
+      return (await revertOf(call, after, rpc.agree)) !== null;
     },
     async wasSettled(id, block) {
       const data = EXCHANGE.encodeFunctionData('isSettled', [id]);

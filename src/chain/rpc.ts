@@ -64,13 +64,13 @@ export const SLOW_MS = 15_000;
 const TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 3;
 const QUORUM = 2;
+/** Given to `abort`, which makes an exception each time when it gets no reason. */
+const OVER = new Error('the answer is not needed any more');
 
 /** `patience`: every time-out is so many times as long, for nodes on a busy machine. */
 export function createRpc(urls: readonly string[], patience = 1): Rpc {
-  const stopping = new AbortController();
-  const endpoints = urls.map((url, i) =>
-    createEndpoint({ url, index: i, patience, stopping: stopping.signal }),
-  );
+  const endpoints = urls.map((url, i) => createEndpoint({ url, index: i, patience }));
+  let isStopped = false;
   const quorum = Math.min(QUORUM, endpoints.length);
 
   async function ask<T>(
@@ -81,7 +81,7 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
   ): Promise<T> {
     const order = byHealth(endpoints);
     let last: Error = new RpcUnavailable('no node is configured');
-    for (let attempt = 0; attempt < ATTEMPTS_MAX && !stopping.signal.aborted; attempt++) {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX && !isStopped; attempt++) {
       const endpoint = order[attempt % order.length];
       if (!endpoint) break;
       const times = { lateMs: timeoutMs, limitMs: timeoutMs };
@@ -93,8 +93,12 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
     throw last;
   }
 
-  const late = (timeoutMs: number, signal: AbortSignal): Promise<unknown> =>
-    sleep(timeoutMs * patience, undefined, { signal, ref: false }).catch(() => undefined);
+  async function late(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const endMs = performance.now() + timeoutMs * patience;
+    // In a busy process a timer ends early, and a node is late only after its time.
+    for (let left = timeoutMs * patience; left > 0 && !signal.aborted; left = endMs - performance.now())
+      await sleep(Math.ceil(left), undefined, { signal, ref: false }).catch(() => undefined);
+  }
 
   async function agree<T>(
     method: string,
@@ -120,7 +124,7 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
       if (ballot.known()) break;
     }
     if (!ballot.known() && !ballot.unknown()) await Promise.race([Promise.all(votes), decided.passed]);
-    ended.abort();
+    ended.abort(OVER);
     const winner = ballot.known() ?? ballot.unknown();
     if (winner === null) throw ballot.problem(method);
     ballot.blame(winner);
@@ -153,7 +157,7 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
       // The first answers may be those of nodes that lag behind.
       await Promise.race([Promise.all(asked), late(timeoutMs, ended.signal)]);
     }
-    ended.abort();
+    ended.abort(OVER);
     return Promise.all(asked);
   }
 
@@ -167,7 +171,10 @@ export function createRpc(urls: readonly string[], patience = 1): Rpc {
       return Promise.all(endpoints.map((endpoint) => askOne(endpoint, method, params, times)));
     },
     health: () => endpoints.map(({ name, health }) => ({ name, ...health })),
-    stop: () => stopping.abort(),
+    stop() {
+      isStopped = true;
+      for (const endpoint of endpoints) endpoint.stop();
+    },
   };
 }
 

@@ -36,7 +36,7 @@ async function reasonOf(store: CliStore, record: SettlementRecord, id: string): 
     throw new Refusal('INVALID_REQUEST', `the chain has settled ${id}; see: exchange chain status`);
   const encoded = await encodedOf(store, record);
   if (encoded === null) return 'UNKNOWN';
-  const failure = await preflight.agreedFailure(encoded);
+  const failure = await preflight.agreedFailure(encoded, 'latest');
   if (failure) return failure.reason;
   throw new Refusal(
     'INVALID_REQUEST',

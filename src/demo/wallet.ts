@@ -5,6 +5,7 @@ import {
   createClient,
   ExchangeError,
   type Live,
+  orderSocket,
 } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 import { createDepartures, type Departure } from './departures';
@@ -59,6 +60,7 @@ export async function openWallet({ baseUrl, quotes, say }: WalletOptions): Promi
   const grant = Number(balances.collateral.total);
   let askedAtMs = Number.NEGATIVE_INFINITY;
   const live = connectLive({ baseUrl, getToken: client.accessToken, cancelOnDisconnect: quotes });
+  client.useSocket(orderSocket(live));
   const departures = createDepartures();
   const leaving = new AbortController();
   const keep = (next: Balances): void => {

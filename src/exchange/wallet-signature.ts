@@ -1,3 +1,5 @@
+import { Refusal } from './errors';
+
 /** A signature that a contract wallet would have to know as its own. */
 export interface SignatureQuestion {
   readonly wallet: string;
@@ -19,8 +21,16 @@ export interface SignatureCheck {
   readonly hasCode: boolean;
 }
 
+/** Others have all turns, or the asker has more than its part of them. */
+export class WalletsBusy extends Refusal {
+  constructor() {
+    const detail = 'too many signatures of contract wallets wait for the chain; try again';
+    super('UNAVAILABLE', detail, { retryAfterMs: 1_000 });
+  }
+}
+
 /** Asks contract wallets whether a signature is theirs (ERC-1271). */
 export interface WalletSignatures {
-  /** Throws UNAVAILABLE when the nodes do not answer in time, contradict each other, or too many questions wait. */
+  /** Throws UNAVAILABLE when the nodes do not answer in time or contradict each other, as WalletsBusy when too many wait. */
   verify(question: SignatureQuestion): Promise<SignatureCheck>;
 }

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../exchange/errors';
+import { ERRORS, type ErrorCode, type Refusal } from '../exchange/errors';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 /** For a 429 or 503 without a time of its own. */
@@ -29,4 +29,11 @@ export function presentProblem({ code, detail, extra = {}, status }: ProblemFact
     retryable: entry.retryable === true,
     ...Object.fromEntries(members),
   };
+}
+
+/** The seconds after which a refused request may be sent again; null for a refusal that waiting does not change. */
+export function retryAfterSec({ status, extra: { retryAfterMs } }: Refusal): number | null {
+  if (status === 401) return null;
+  if (typeof retryAfterMs === 'number') return Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return status === 503 || status === 429 ? RETRY_AFTER_SEC : null;
 }

@@ -16,7 +16,7 @@ contract HostileCollateral is ERC20 {
     Mode public mode;
     /// No transfer to this wallet succeeds.
     address public blocked;
-    /// No transfer from this wallet succeeds; a test writes it into the storage.
+    /// No transfer from this wallet succeeds.
     address public banned;
 
     constructor() ERC20("Hostile", "BAD") {}
@@ -27,6 +27,10 @@ contract HostileCollateral is ERC20 {
 
     function behave(Mode mode_, address blocked_) external {
         (mode, blocked) = (mode_, blocked_);
+    }
+
+    function ban(Mode mode_, address banned_) external {
+        (mode, banned) = (mode_, banned_);
     }
 
     function transfer(address to, uint256 amount) public override returns (bool) {

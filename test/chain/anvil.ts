@@ -56,6 +56,7 @@ export async function startAnvil(
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';
+    const streams = [child.stdout, child.stderr];
     const timer = setTimeout(() => reject(new Error(`anvil did not start: ${output}`)), START_MAX_MS);
     const settle = (act: () => void) => {
       clearTimeout(timer);
@@ -64,10 +65,12 @@ function listening(child: ChildProcess): Promise<string> {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
       const address = /Listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
-      if (address !== undefined) settle(() => resolve(`http://${address}`));
+      if (address === undefined) return;
+      settle(() => resolve(`http://${address}`));
+      // It prints a line for every request: unread lines would stop it, and kept ones cost more each time.
+      for (const stream of streams) stream?.off('data', read).resume();
     };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
+    for (const stream of streams) stream?.on('data', read);
     child.once('error', (error) => settle(() => reject(error)));
     child.once('exit', (code) => settle(() => reject(new Error(`anvil ended with ${code}: ${output}`))));
   });

@@ -1,7 +1,7 @@
-import { Wallet } from 'ethers';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { startReplica } from '../support/web-replicas';
 import type { Checked } from './checker';
+import { checkedWalletOf } from './storm-contracts';
 import type { Trader, World } from './world';
 
 /** The exchange of a world, as its processes and the checker see it. */
@@ -31,7 +31,7 @@ export async function startCheckedWeb(
     /** The arguments of `checkFunds`. */
     checked: (traders: readonly Trader[]): Checked => ({
       ...{ rpcUrl: world.anvil.url, baseUrl: web.url, adminToken: ADMIN_TOKEN },
-      wallets: traders.map(({ key }) => new Wallet(key)),
+      wallets: traders.map(checkedWalletOf),
     }),
   };
 }

@@ -54,6 +54,9 @@ export async function checkOrders({ records, chain, books, news, api }: Facts): 
   const list = [...fills];
   for (let from = 0; from < list.length; from += AT_ONCE)
     await Promise.all(list.slice(from, from + AT_ONCE).map(check));
+  // With the failure of its signature end all orders of a wallet.
+  const unsigned = records.filter(({ failureReason }) => failureReason === 'SIGNATURE');
+  const blamed = new Set(unsigned.map(({ failedWallet }) => failedWallet?.toLowerCase()));
   const inLots = (tokens: bigint): bigint => tokens / api.microAmount / LOT_MICRO;
   for (const { wallet, orders } of books) {
     for (const { orderHash, orderType, side, reason, createdAt, ...sizes } of orders) {
@@ -68,7 +71,8 @@ export async function checkOrders({ records, chain, books, news, api }: Facts): 
         wrong.push(
           `C5: the order ${orderHash} shows ${filled} lots filled, ${settled} settled and ${failed} failed, and its records ${should}`,
         );
-      if (reason === 'FUNDS' && !news.since(wallet.address, FUNDS_REASONS, createdAt))
+      const isExcused = blamed.has(wallet.address.toLowerCase());
+      if (reason === 'FUNDS' && !isExcused && !news.since(wallet.address, FUNDS_REASONS, createdAt))
         wrong.push(
           `C4: the order ${orderHash} was cancelled for want of funds, and ${wallet.address} has sent nothing away`,
         );

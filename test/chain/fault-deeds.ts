@@ -1,6 +1,7 @@
 import { Wallet } from 'ethers';
-import type { Trader, WireOrder } from '../support/trader';
+import type { WireOrder } from '../support/trader';
 import { approval, approvalForAll, tokenTransfer, transfer } from './deals';
+import type { FaultTrader } from './fault-contracts';
 import type { FaultWorld } from './fault-world';
 import { CODE } from './stories';
 import { COLLATERAL, exchangeAbi, newTrader } from './world';
@@ -14,11 +15,17 @@ export interface Deed {
   readonly reason: string | null;
   /** The end of another order of the wallet on that side. */
   readonly rest: 'CANCELLED' | 'INVALIDATED' | 'OPEN';
-  readonly call: (faults: FaultWorld, trader: Trader, order: WireOrder) => Promise<Call>;
+  /** Whether the wallet is a contract. */
+  readonly isContract?: true;
+  readonly call: (faults: FaultWorld, trader: FaultTrader, order: WireOrder) => Promise<Call>;
 }
 interface Call {
+  /** By default the wallet. */
+  readonly from?: string;
   readonly to: string;
   readonly data: string;
+  /** The code that the wallet lends itself. */
+  readonly code?: string;
 }
 
 /** More than any lane pays, so that a block has such a transaction first. */
@@ -66,7 +73,19 @@ export const DEEDS: readonly Deed[] = [
   {
     // The contract keeps what such a wallet refuses.
     ...{ name: 'grows code that refuses tokens', side: 'BUY', reason: null, rest: 'OPEN' },
-    call: async (_, { address }) => ({ to: address, data: DELEGATION }),
+    call: async (_, { address }) => ({ to: address, data: DELEGATION, code: CODE.reverts }),
+  },
+  {
+    ...{ name: 'grows code that burns all gas', side: 'BUY', reason: null, rest: 'OPEN' },
+    call: async (_, { address }) => ({ to: address, data: DELEGATION, code: CODE.burnsAllGas }),
+  },
+  {
+    ...{ name: 'replaces its owner', side: 'BUY', reason: 'SIGNATURE', rest: 'CANCELLED', isContract: true },
+    async call(_, { contract }) {
+      const changing = await contract?.changing();
+      if (!changing) throw new Error('only a contract has an owner');
+      return changing;
+    },
   },
 ];
 /** The wallet lends itself code (EIP-7702) in place of a call. */
@@ -76,24 +95,24 @@ const DELEGATION = 'delegation';
 export async function commit(
   faults: FaultWorld,
   deed: Deed,
-  trader: Trader,
+  trader: FaultTrader,
   order: WireOrder,
 ): Promise<string> {
   const { chain } = faults.world;
-  const { to, data } = await deed.call(faults, trader, order);
+  const { from = trader.address, to, data, code = '0x' } = await deed.call(faults, trader, order);
   if (data !== DELEGATION)
     return chain.ask<string>('eth_sendTransaction', {
-      ...{ from: trader.address, to, data, gas: hex(GAS), gasPrice: hex(GAS_PRICE) },
+      ...{ from, to, data, gas: hex(GAS), gasPrice: hex(GAS_PRICE) },
     });
-  const code = newTrader().address;
-  await chain.ask('anvil_setCode', code, CODE.reverts);
+  const lender = newTrader().address;
+  await chain.ask('anvil_setCode', lender, code);
   const wallet = new Wallet(trader.wallet.privateKey);
   const nonce = Number(await chain.ask<string>('eth_getTransactionCount', trader.address, 'latest'));
   const signed = await wallet.signTransaction({
     ...{ type: 4, chainId: 97, nonce, to: trader.address, gasLimit: GAS },
     ...{ maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: GAS_PRICE },
     // The transaction itself uses the nonce before.
-    authorizationList: [wallet.authorizeSync({ address: code, chainId: 97, nonce: nonce + 1 })],
+    authorizationList: [wallet.authorizeSync({ address: lender, chainId: 97, nonce: nonce + 1 })],
   });
   return chain.ask<string>('eth_sendRawTransaction', signed);
 }

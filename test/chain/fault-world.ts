@@ -88,6 +88,13 @@ export async function startFaultWorld() {
       if (worker === started && !stopped) startWorker();
     });
   }
+  /** The worker, which goes on and is not started again; another one may be started beside it. */
+  function detachWorker(): Started {
+    const detached = worker;
+    worker = null;
+    if (!detached) throw new Error('no worker runs');
+    return detached;
+  }
   async function killWorker(): Promise<void> {
     const killed = worker;
     worker = null;
@@ -203,7 +210,7 @@ export async function startFaultWorld() {
   return {
     ...{ world, nodes, redis, link, redisUrl, lanes, client, shell, watch, traders, web, places },
     ...{ until, isMode, config, trader, readyTrader, submit, place, match, is, sentWith, shown },
-    ...{ startWorker, killWorker, explain, finalBlock },
+    ...{ startWorker, detachWorker, killWorker, explain, finalBlock },
     market: () => market,
     async openAnother() {
       market = await open();

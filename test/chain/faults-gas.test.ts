@@ -1,15 +1,9 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { type Transaction, Wallet } from 'ethers';
-import type { Artifact } from '../../src/chain/artifacts';
 import type { Limit, Trader } from '../support/trader';
 import { approval, tokenTransfer, transfer } from './deals';
 import { type FaultWorld, startFaultWorld } from './fault-world';
+import { type Hostile, makeHostile } from './hostile-collateral';
 import { COLLATERAL, ONE } from './world';
-
-const { compileSources } = require('../../scripts/contracts.js') as {
-  readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
-};
 
 /**
  * Faults of the operator's transactions and of the collateral, on an exchange as it is deployed: a transaction is
@@ -248,34 +242,16 @@ test(
 );
 
 describe('collateral that behaves badly', () => {
-  const NAME = 'HostileCollateral';
-  const MODE_SLOT = '0x5';
-  const MODES = { usual: 0, takesFee: 1, paused: 3 } as const;
-  let usual = '';
-  let hostile = '';
-
-  const behave = (mode: keyof typeof MODES): Promise<unknown> =>
-    faults.nodes.ask(
-      'anvil_setStorageAt',
-      ...[faults.world.collateral, MODE_SLOT, `0x${String(MODES[mode]).padStart(64, '0')}`],
-    );
+  let hostile: Hostile;
   beforeAll(async () => {
-    const content = readFileSync(path.join(__dirname, `${NAME}.sol`), 'utf8');
-    const artifact = compileSources({ [`${NAME}.sol`]: { content } }, [NAME]).get(NAME) as Artifact;
-    const { chain, collateral, deployer } = faults.world;
-    usual = await chain.ask<string>('eth_getCode', collateral, 'latest');
-    hostile = await chain.ask<string>('eth_getCode', await chain.deploy(deployer, artifact), 'latest');
-    await chain.ask('anvil_setCode', collateral, hostile);
+    hostile = await makeHostile(faults.world);
   }, LIMIT_MS);
-  afterAll(async () => {
-    await behave('usual');
-    await faults.nodes.ask('anvil_setCode', faults.world.collateral, usual);
-  });
+  afterAll(() => hostile?.restore());
 
-  test.each(['paused', 'takesFee'] as const)(
-    'matches wait while it is %s, no wallet is at fault, and each has as much as on the chain; then they are settled',
+  test.each(['reverts', 'takesFee'] as const)(
+    'matches wait while it %s, no wallet is at fault, and each has as much as on the chain; then they are settled',
     async (mode) => {
-      await behave(mode);
+      await hostile.behave(mode);
       const id = await match();
       await faults.until('the worker says why the match waits', () =>
         faults.explain().includes(`the settlement ${id} waits`),
@@ -292,7 +268,7 @@ describe('collateral that behaves badly', () => {
         });
         expect(await faults.world.balance(getter.address, COLLATERAL)).toBe((505n * ONE) / 10n);
       }
-      await behave('usual');
+      await hostile.behave('usual');
       await faults.is(id, 'CONFIRMED');
     },
     LIMIT_MS,

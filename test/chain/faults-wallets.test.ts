@@ -1,5 +1,6 @@
 import { tell } from '../support/telling';
 import type { Limit, Trader, WireOrder } from '../support/trader';
+import { type FaultTrader, safeTrader } from './fault-contracts';
 import { commit, DEEDS, type Deed } from './fault-deeds';
 import { type FaultWorld, startFaultWorld } from './fault-world';
 import { COLLATERAL, ONE } from './world';
@@ -16,7 +17,7 @@ const MICRO = 10n ** 12n;
 
 interface Played {
   readonly deed: Deed;
-  readonly guilty: Trader;
+  readonly guilty: FaultTrader;
   /** Of the match; and the hash of another order, which rests. */
   readonly order: WireOrder;
   readonly tradeId: string;
@@ -33,14 +34,17 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => faults?.stop());
 
-async function newTrader(cash = CASH, sets = SETS): Promise<Trader> {
-  const one = await faults.readyTrader(cash);
+async function newTrader(deed?: Deed): Promise<FaultTrader> {
   const { conditionId, outcomes } = faults.market();
   const [yes = 0n, no = 0n] = outcomes.map(({ tokenId }) => BigInt(tokenId));
-  await faults.world.fund(one.address, 0n, { conditionId, tokens: [yes, no] }, sets);
+  const market = { conditionId, tokens: [yes, no] } as const;
+  const one = deed?.isContract
+    ? await safeTrader(faults, CASH, market, SETS)
+    : await faults.readyTrader(CASH);
+  if (!deed?.isContract) await faults.world.fund(one.address, 0n, market, SETS);
   await faults.until('the books have the tokens', async () => {
     const { tokens } = await faults.shown(one);
-    return tokens?.some(({ total }: { total: string }) => BigInt(total) * ONE === sets);
+    return tokens?.some(({ total }: { total: string }) => BigInt(total) * ONE === SETS);
   });
   return one;
 }
@@ -58,7 +62,7 @@ const rest = (one: Trader, side: Deed['side']) =>
   place(one, { side, outcome: 0, pips: side === 'BUY' ? 100 : 9_900, lots: 100 });
 
 /** The guilty wallet takes an order of the innocent one, and another order of it rests. */
-async function meet(deed: Deed, guilty: Trader): Promise<Played> {
+async function meet(deed: Deed, guilty: FaultTrader): Promise<Played> {
   const rests = (await rest(guilty, deed.side)).hash;
   const limit = { outcome: 0, pips: 5_000, lots: LOTS } as const;
   await place(innocent, { ...limit, side: deed.side === 'BUY' ? 'SELL' : 'BUY' });
@@ -73,11 +77,11 @@ async function lanes(verb: 'pause' | 'resume'): Promise<void> {
 
 /** A match for each deed, while no lane sends anything. */
 async function meetAll(): Promise<Played[]> {
-  const [first, ...guilty] = await Promise.all([newTrader(), ...DEEDS.map(() => newTrader())]);
+  const [first, ...guilty] = await Promise.all([newTrader(), ...DEEDS.map(newTrader)]);
   innocent = first as Trader;
   const played: Played[] = [];
   await lanes('pause');
-  for (const [i, deed] of DEEDS.entries()) played.push(await meet(deed, guilty[i] as Trader));
+  for (const [i, deed] of DEEDS.entries()) played.push(await meet(deed, guilty[i] as FaultTrader));
   return played;
 }
 
@@ -113,6 +117,9 @@ async function hasItsOwn(one: Trader): Promise<void> {
   expect(standing).toMatchObject({ strikes: 0, suspendedUntil: null, unsettled: '0', committed: '0' });
 }
 
+/** The exchange reads no owners: it notices another one when a match fails. */
+const isUnseen = ({ reason }: Pick<Deed, 'reason'>): boolean => reason === 'SIGNATURE';
+
 async function ended({ id, deed, guilty, rests, tradeId }: Played, isSpoilt: boolean): Promise<void> {
   const reason = isSpoilt ? deed.reason : null;
   await faults.is(id, reason ? 'FAILED' : 'CONFIRMED');
@@ -123,9 +130,10 @@ async function ended({ id, deed, guilty, rests, tradeId }: Played, isSpoilt: boo
     ? { strikes: 1, failureReason: reason, tradeId }
     : { strikes: 0, failureReason: null };
   expect([deed.name, standing]).toMatchObject([deed.name, strike]);
-  await faults.until(`the order that rests is ${deed.rest} when a wallet ${deed.name}`, async () => {
+  const rest = isUnseen(deed) && !reason ? 'OPEN' : deed.rest;
+  await faults.until(`the order that rests is ${rest} when a wallet ${deed.name}`, async () => {
     const { status, reason: why } = await stateOf(rests);
-    return status === deed.rest && (status !== 'CANCELLED' || why === 'FUNDS');
+    return status === rest && (status !== 'CANCELLED' || why === 'FUNDS');
   });
 }
 
@@ -143,14 +151,15 @@ async function allEnded(played: readonly Played[], isSpoilt: boolean): Promise<v
 test(
   'a wallet that spoils its order before anybody meets it loses the order, within some blocks, and gets no strike',
   async () => {
-    const guilty = await Promise.all(DEEDS.map(() => newTrader()));
+    const guilty = await Promise.all(DEEDS.map(newTrader));
     const orders: Awaited<ReturnType<typeof place>>[] = [];
     for (const [i, { side }] of DEEDS.entries()) orders.push(await rest(guilty[i] as Trader, side));
     const since = Number(await faults.nodes.ask('eth_blockNumber'));
     for (const [i, deed] of DEEDS.entries())
-      await commit(faults, deed, guilty[i] as Trader, orders[i]?.order as WireOrder);
+      await commit(faults, deed, guilty[i] as FaultTrader, orders[i]?.order as WireOrder);
     for (const [i, { name, rest: status, reason }] of DEEDS.entries()) {
-      const isOver = reason !== null || status !== 'OPEN' || name.startsWith('cancels');
+      const isLost = reason !== null || status !== 'OPEN' || name.startsWith('cancels');
+      const isOver = isLost && !isUnseen({ reason });
       await faults.until(`the order has ended where a wallet ${name}`, async () => {
         const one = await stateOf(orders[i]?.hash ?? '');
         return (one.status !== 'OPEN') === isOver;

@@ -1,19 +1,10 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { Interface } from 'ethers';
-import type { Artifact } from '../../src/chain/artifacts';
+import { type Interface, ZeroAddress } from 'ethers';
+import { compileHostile, MODES, type Mode } from './hostile-collateral';
 import { balancesOf } from './predicted';
 import { matchOf, outcomesOf, refusal } from './stories';
 import { COLLATERAL, type Market, newTrader, ONE, startWorld, type Trader, type World } from './world';
 
-const { compileSources } = require('../../scripts/contracts.js') as {
-  readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
-};
-
 /** Collateral is trusted to move exact amounts. When it does not, what the contract keeps for wallets is safe all the same. */
-const NAME = 'HostileCollateral';
-const MODES = { usual: 0, takesFee: 1, answersFalse: 2, reverts: 3, answersNothing: 4 } as const;
-const NOBODY = `0x${'0'.repeat(40)}`;
 
 let world: World;
 let market: Market;
@@ -22,10 +13,9 @@ let taker: Trader;
 let maker: Trader;
 
 beforeAll(async () => {
-  const content = readFileSync(path.join(__dirname, `${NAME}.sol`), 'utf8');
-  const artifact = compileSources({ [`${NAME}.sol`]: { content } }, [NAME]).get(NAME) as Artifact;
-  abi = new Interface(artifact.abi as []);
-  world = await startWorld({}, artifact);
+  const hostile = compileHostile();
+  abi = hostile.abi;
+  world = await startWorld({}, hostile.artifact);
   market = await world.openMarket('hostile');
 });
 beforeEach(async () => {
@@ -35,7 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => world?.stop());
 
-const behave = (mode: keyof typeof MODES, blocked = NOBODY) =>
+const behave = (mode: Mode, blocked = ZeroAddress) =>
   world.chain.send(
     world.deployer,
     world.collateral,

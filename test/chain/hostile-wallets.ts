@@ -1,6 +1,6 @@
 import { Interface, type SigningKey, Wallet, ZeroAddress } from 'ethers';
 import type { Chain } from './rpc';
-import { CALL_GAS, type ContractWallet, compiled, GAS_MONEY, payerOf } from './wallet-parts';
+import { CALL_GAS, type Call, type ContractWallet, compiled, GAS_MONEY, payerOf } from './wallet-parts';
 
 /** In the order of `HostileWallet.Kind`, where each is explained. */
 const HOSTILE_KINDS = [
@@ -25,6 +25,10 @@ const NO_SIGNATURE = `0x${'ee'.repeat(65)}`;
 
 /** A wallet that answers as badly as its kind says. */
 export interface Hostile extends ContractWallet {
+  /** The transaction, which anyone may send, that makes the wallet send this call. */
+  execution(call: Call): Call;
+  /** The transaction, which anyone may send, after which a fickle wallet refuses every signature, or none. */
+  refusal(refuses: boolean): Call;
   /** From now on a fickle wallet refuses every signature, or none. */
   refuse(refuses: boolean): Promise<void>;
   /** It loses its code, as by a self-destruction before Cancun. */
@@ -32,17 +36,21 @@ export interface Hostile extends ContractWallet {
 }
 
 const hostileOf = (chain: Chain, address: string): Omit<Hostile, 'destroy'> => {
-  const call = async (method: string, ...args: readonly unknown[]): Promise<void> => {
-    const data = hostileAbi.encodeFunctionData(method, args);
-    await chain.send(await payerOf(chain), address, data, CALL_GAS);
-  };
+  const callOf = (method: string, ...args: readonly unknown[]): Call => ({
+    to: address,
+    data: hostileAbi.encodeFunctionData(method, args),
+  });
+  const send = async ({ data }: Call): Promise<void> =>
+    void (await chain.send(await payerOf(chain), address, data, CALL_GAS));
+  const execution = ({ to, data }: Call): Call => callOf('execute', to, data);
+  const refusal = (refuses: boolean): Call => callOf('refuse', refuses);
   return {
-    address,
+    ...{ address, execution, refusal },
     sign: async () => NO_SIGNATURE,
     async execute(calls) {
-      for (const { to, data } of calls) await call('execute', to, data);
+      for (const call of calls) await send(execution(call));
     },
-    refuse: (refuses) => call('refuse', refuses),
+    refuse: (refuses) => send(refusal(refuses)),
   };
 };
 

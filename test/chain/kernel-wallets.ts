@@ -33,6 +33,10 @@ export interface Kernel extends ContractWallet {
   /** The contract that knows its owner. */
   readonly validator: string;
   sign(digest: string, by?: SigningKey): Promise<string>;
+  /** The transaction of its owner that makes the wallet send this call. */
+  execution(call: Call): Call;
+  /** The call of its own that gives it to another owner. */
+  changeOf(next: SigningKey): Call;
   /** Gives the wallet to another owner. */
   changeOwner(next: SigningKey): Promise<void>;
   deploy(): Promise<void>;
@@ -57,15 +61,20 @@ export async function futureKernel(chain: Chain, owner: SigningKey): Promise<Ker
   let current = owner;
   let isDeployed = false;
 
+  const execution = ({ to, data: sent }: Call): Call => ({
+    to: address,
+    data: kernelAbi.encodeFunctionData('execute', [ZeroHash, concat([to, ZeroHash, sent])]),
+  });
   async function execute(calls: readonly Call[]): Promise<void> {
-    for (const { to, data: sent } of calls) {
-      const call = kernelAbi.encodeFunctionData('execute', [ZeroHash, concat([to, ZeroHash, sent])]);
-      await sendAs(chain, addressOf(current), { to: address, data: call });
-    }
+    for (const call of calls) await sendAs(chain, addressOf(current), execution(call));
   }
+  const changeOf = (next: SigningKey): Call => ({
+    to: validator,
+    data: kernelAbi.encodeFunctionData('onInstall', [addressOf(next)]),
+  });
 
   return {
-    ...{ address, validator, execute },
+    ...{ address, validator, execute, execution, changeOf },
     async sign(digest, by = current) {
       const types = { Kernel: [{ name: 'hash', type: 'bytes32' }] };
       const hash = TypedDataEncoder.hash(domain, types, { hash: digest });
@@ -73,8 +82,7 @@ export async function futureKernel(chain: Chain, owner: SigningKey): Promise<Ker
       return isDeployed ? signature : wrapped(factory, create, signature);
     },
     async changeOwner(next) {
-      const installed = kernelAbi.encodeFunctionData('onInstall', [addressOf(next)]);
-      await execute([{ to: validator, data: installed }]);
+      await execute([changeOf(next)]);
       current = next;
     },
     async deploy() {

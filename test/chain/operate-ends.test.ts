@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { laneSamples } from '../../src/app/chain-samples';
 import { checksumAddress } from '../../src/auth/address';
-import type { Artifact } from '../../src/chain/artifacts';
 import { matchOrdersData } from '../../src/chain/match-orders';
 import { createRpc } from '../../src/chain/rpc';
 import { settlementId } from '../../src/store/records/settlement';
@@ -13,16 +10,7 @@ import { type Key, type Operating, startOperating } from './operating';
 import { startChainProxy } from './proxy';
 import { newTrader, ONE, type Trader } from './world';
 
-const { compileSources } = require('../../scripts/contracts.js') as {
-  readonly compileSources: (sources: object, names: readonly string[]) => ReadonlyMap<string, Artifact>;
-};
-
 /** Every match ends, and one that ends without money blames only a wallet that is at fault. */
-const HOSTILE = 'HostileCollateral';
-/** The slots of its own fields, behind those of OpenZeppelin's ERC-20. */
-const [MODE_SLOT, BANNED_SLOT] = ['0x5', '0x6'];
-const REVERTS = 3;
-
 let op: Operating;
 let traders: Trader[];
 const stopping: (() => Promise<void>)[] = [];
@@ -117,37 +105,6 @@ test('a SELL to many wallets whose code burns all gas is settled, fill by fill',
   await op.write({ ...ref, part: 0 });
   operate([0]);
   for (let part = 0; part < count; part++) await is({ ...ref, part }, 'CONFIRMED');
-});
-
-test('while the collateral is paused matches wait and no wallet is at fault; a wallet that it refuses alone fails', async () => {
-  const { chain, collateral, deployer } = op.world;
-  const content = readFileSync(path.join(__dirname, `${HOSTILE}.sol`), 'utf8');
-  const artifact = compileSources({ [`${HOSTILE}.sol`]: { content } }, [HOSTILE]).get(HOSTILE) as Artifact;
-  const usual = await chain.ask<string>('eth_getCode', collateral, 'latest');
-  const hostile = await chain.ask<string>('eth_getCode', await chain.deploy(deployer, artifact), 'latest');
-  const write = (slot: string, value: string) =>
-    chain.ask('anvil_setStorageAt', collateral, slot, `0x${value.padStart(64, '0')}`);
-  const banned = await op.trader();
-  const good = await op.match(one(0), one(1));
-  try {
-    await write(MODE_SLOT, String(REVERTS));
-    await chain.ask('anvil_setCode', collateral, hostile);
-    operate([0]);
-    await soon('it is told', () => op.errors.join().includes('the collateral refuses every transfer'));
-    expect(await op.statusOf(good)).toBe('MATCHED');
-    await write(MODE_SLOT, '0');
-    await is(good, 'CONFIRMED');
-    await write(BANNED_SLOT, banned.address.slice(2));
-    const bad = await op.match(one(1), banned);
-    await is(bad, 'FAILED');
-    expect(await op.settlements.find(bad)).toMatchObject({
-      ...{ failureReason: 'CALLBACK', failedWallet: banned.address.toLowerCase() },
-    });
-  } finally {
-    await chain.ask('anvil_setCode', collateral, usual);
-    await write(MODE_SLOT, '0');
-    await write(BANNED_SLOT, '0');
-  }
 });
 
 test('a lane that another process had in between ends what that one left', async () => {

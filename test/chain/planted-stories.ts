@@ -1,6 +1,8 @@
+import { makeHostile } from './hostile-collateral';
 import type { Stage, StageTrader } from './planted-stage';
 import type { RpcRequest } from './proxy';
 import { CODE, setCode } from './stories';
+import { collateralAbi } from './world';
 
 /**
  * Stories in which one bug each must show, whatever the order of things in the processes. Each returns the violations of the
@@ -12,6 +14,7 @@ const SHARES = 100;
 /** More than the blocks until a match is final, sent again at a higher price, or looked at twice. */
 const SOME_BLOCKS = 8;
 const ASKED_AGAIN = 6;
+const TRANSFER = collateralAbi.getFunction('transfer')?.selector ?? '';
 
 const pair = async (stage: Stage, cash = 100n): Promise<[StageTrader, StageTrader]> =>
   (await stage.traders({}, { cash })) as [StageTrader, StageTrader];
@@ -154,4 +157,35 @@ const refusing: Story = async (stage) => {
   return [];
 };
 
-export const STORIES = { calm, twice, stuck, lateEvents, otherBranch, ownFills, refusing, expired } as const;
+/** The collateral is paused when the operator looks at the match, and not any more when it asks about a pause; twice. */
+const pausing: Story = async (stage) => {
+  const { proxy, world } = stage;
+  const [yes, no] = await pair(stage);
+  for (const [one, outcome] of [[yes, 0] as const, [no, 1] as const])
+    await one.place({ side: 'BUY', outcome, pips: 1_000, lots: 100 });
+  const { behave, restore } = await makeHostile(world);
+  let checks = 0;
+  let isLifted = false;
+  await behave('reverts');
+  proxy.watch(async ({ method, params: [call] }) => {
+    const { to, data } = (call ?? {}) as { to?: string; data?: string };
+    if (method === 'eth_call' && to === world.collateral && data?.startsWith(TRANSFER)) {
+      checks++;
+      await behave('usual');
+      isLifted = checks === 1;
+    } else if (method === 'eth_blockNumber' && isLifted) {
+      isLifted = false;
+      await behave('reverts');
+    }
+  });
+  await stage.match(yes, no, 10);
+  await stage.soon('the operator has asked twice about a pause', async () => checks > 1);
+  proxy.heal();
+  await behave('usual');
+  await restore();
+  return [];
+};
+
+export const STORIES = {
+  ...{ calm, twice, stuck, lateEvents, otherBranch, ownFills, refusing, expired, pausing },
+} as const;

@@ -149,6 +149,13 @@ const BUGS: Readonly<Record<string, Planted>> = {
     ],
     caughtBy: /^C3: .* has 1 strikes for 0 failures/,
   },
+  'a pause of the collateral is looked for in a later block than the failure': {
+    story: 'pausing',
+    modules: [
+      { file: 'jobs/chain/lane.js', from: 'isCollateralStuck(at)', to: 'isCollateralStuck("latest")' },
+    ],
+    caughtBy: /^C4: the order .* was cancelled for want of funds/,
+  },
   'the contract keeps no account of refused tokens': {
     story: 'refusing',
     contract: { from: 'owed[to][asset] += amount;\n        emit Held(to, asset, amount);', to: '' },
@@ -220,5 +227,5 @@ test('every planted bug finds its place in the scripts and in the built modules'
     if (chainLua) expect(() => patchedScripts(chainLua, 'chain')).not.toThrow();
     for (const patch of modules ?? []) expect(() => findInModule(patch)).not.toThrow();
   }
-  expect(Object.keys(BUGS)).toHaveLength(12);
+  expect(Object.keys(BUGS)).toHaveLength(13);
 });

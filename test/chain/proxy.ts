@@ -9,6 +9,7 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 export type RpcReply = { result: unknown } | { error: { code: number; message: string; data?: string } };
+export type Watcher = (request: RpcRequest) => Promise<void> | void;
 /** Turns a right answer into that of a lying node; it may take its time. */
 export type Forgery = (request: RpcRequest, result: unknown) => unknown;
 
@@ -40,6 +41,8 @@ export interface ChainProxy {
   holdFinality(): Promise<void>;
   hideLogs(): void;
   forge(forgery: Forgery): void;
+  /** Calls this with each request before it is answered, and waits for it. */
+  watch(watcher: Watcher): void;
   /** Broadcasts are answered with their hash and go nowhere. */
   swallow(): void;
   /** Each broadcast is passed on twice. */
@@ -60,6 +63,7 @@ interface Behaviour {
   finalAt: number | null;
   hidesLogs: boolean;
   forgery: Forgery | null;
+  watcher: Watcher | null;
   broadcasting: 'once' | 'never' | 'twice';
   refusesSmallBumps: boolean;
 }
@@ -74,6 +78,7 @@ const GOOD: Behaviour = {
   finalAt: null,
   hidesLogs: false,
   forgery: null,
+  watcher: null,
   broadcasting: 'once',
   refusesSmallBumps: false,
 };
@@ -90,6 +95,8 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
   async function answer(of: RpcRequest): Promise<RpcReply> {
     const request = behaviour.finalAt === null ? of : asOfFinal(of, behaviour.finalAt);
     asked.set(request.method, (asked.get(request.method) ?? 0) + 1);
+    if (request.method === 'eth_sendRawTransaction') broadcasts.push(String(request.params[0]));
+    await behaviour.watcher?.(request);
     if (behaviour.failing === 'all' || behaviour.failing.has(request.method))
       return { error: { code: -32603, message: 'the proxy fails' } };
     if (request.method === 'eth_sendRawTransaction') return broadcast(request);
@@ -136,9 +143,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
   }
 
   async function broadcast({ method, params }: RpcRequest): Promise<RpcReply> {
-    const raw = String(params[0]);
-    broadcasts.push(raw);
-    const transaction = Transaction.from(raw);
+    const transaction = Transaction.from(String(params[0]));
     if (behaviour.refusesSmallBumps && isSmallBump(prices, transaction))
       return { error: { code: -32000, message: 'replacement transaction underpriced' } };
     if (behaviour.broadcasting === 'never') return { result: transaction.hash };
@@ -184,6 +189,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
       set({ finalAt: numberIn(resultOf(await node('eth_getBlockByNumber', ['finalized', false]))) }),
     hideLogs: () => set({ hidesLogs: true }),
     forge: (forgery) => set({ forgery }),
+    watch: (watcher) => set({ watcher }),
     swallow: () => set({ broadcasting: 'never' }),
     double: () => set({ broadcasting: 'twice' }),
     refuseSmallBumps: () => set({ refusesSmallBumps: true }),

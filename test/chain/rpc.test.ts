@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RpcError, RpcUnavailable } from '../../src/chain/endpoint';
 import { readNumber } from '../../src/chain/hex';
@@ -15,6 +15,19 @@ const REVERTING = '0x600760005360016000fd';
 const chainId = (answer: unknown): number => readNumber(answer, 'chain id');
 const text = (answer: unknown): string => String(answer);
 const doubled = (_: unknown, result: unknown): string => `${String(result)}0`;
+
+/** A node of its own, and a client of it. */
+async function answering(listener: RequestListener, user = '') {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const rpc = createRpc([`http://${user}127.0.0.1:${(server.address() as AddressInfo).port}`]);
+  const stop = (): void => {
+    rpc.stop();
+    server.closeAllConnections();
+    server.close();
+  };
+  return { rpc, stop };
+}
 
 let nodes: Nodes;
 let [a, b, c]: ChainProxy[] = [];
@@ -59,21 +72,45 @@ describe('one node', () => {
 
   test('that ends the connection once is asked again', async () => {
     const bodies: string[] = [];
-    const server = createServer((request, response) => {
+    const { rpc, stop } = await answering((request, response) => {
       request.on('data', (part) => bodies.push(String(part)));
       request.on('end', () => {
         if (bodies.length === 2) request.socket.destroy();
         else response.end('{"jsonrpc":"2.0","id":1,"result":"0x61"}');
       });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const rpc = createRpc([`http://127.0.0.1:${port}`]);
+    });
     for (let n = 0; n < 2; n++) expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
     expect(bodies).toEqual(Array(3).fill(bodies[0]));
-    rpc.stop();
-    server.closeAllConnections();
-    server.close();
+    stop();
+  });
+
+  test('gets the name and the password of its URL as a header, and its errors show neither', async () => {
+    const heard: unknown[] = [];
+    const { rpc, stop } = await answering((request, response) => {
+      heard.push(request.headers.authorization);
+      response.end('no JSON');
+    }, 'us%20er:pass@');
+    await expect(rpc.ask('eth_chainId', [], chainId, SHORT_MS)).rejects.toThrow(
+      /^127\.0\.0\.1:\d+ \(1\) did not answer eth_chainId: HTTP 200 without JSON$/,
+    );
+    expect(heard[0]).toBe(`Basic ${Buffer.from('us er:pass').toString('base64')}`);
+    stop();
+  });
+
+  test.each([
+    ['points elsewhere is not followed', /: HTTP 307: it points elsewhere$/, 307, '{}'],
+    ['sends more than 16 MB is not read to its end', /: the answer is longer than 16777216 bytes$/, 200, ' '],
+  ])('that %s', async (_, problem, status, part) => {
+    let asked = 0;
+    const { rpc, stop } = await answering((_request, response) => {
+      asked++;
+      response.writeHead(status, { location: nodes.anvil.url });
+      if (status === 200) response.write(part.repeat(17 * 1024 * 1024));
+      else response.end(part);
+    });
+    await expect(rpc.ask('eth_chainId', [], chainId, 60_000)).rejects.toThrow(problem);
+    expect(asked).toBe(3);
+    stop();
   });
 
   test('that sends something else than it should is not believed', async () => {

@@ -36,6 +36,10 @@ const safeContracts = once(async (chain) => {
 /** A Safe with its owners' signatures; `by` names which owners sign, by default the first ones up to the threshold. */
 export interface Safe extends ContractWallet {
   sign(digest: string, by?: readonly SigningKey[]): Promise<string>;
+  /** The transaction, which anyone may send, that makes the Safe send this call. */
+  execution(call: Call, by?: readonly SigningKey[]): Promise<Call>;
+  /** The call of its own that takes an owner out for another one. */
+  swapOf(owner: SigningKey, next: SigningKey): Call;
   /** Takes an owner out for another one. */
   swapOwner(owner: SigningKey, next: SigningKey): Promise<void>;
   /** Whether it was made already; a signature before that contains the call that makes it. */
@@ -80,24 +84,33 @@ export async function futureSafe(
     return concat(sorted.map((key) => signedBy(key, hash)));
   }
 
+  async function execution({ to, data }: Call, by?: readonly SigningKey[]): Promise<Call> {
+    const nonce = await chain.read(address, safeAbi, 'nonce');
+    const free = [0n, 0n, 0n, ZeroAddress, ZeroAddress] as const;
+    const hash = await chain.read(
+      address,
+      safeAbi,
+      'getTransactionHash',
+      ...[to, 0n, data, 0, ...free, nonce],
+    );
+    const args = [to, 0n, data, 0, ...free, signatures(String(hash), by)];
+    return { to: address, data: safeAbi.encodeFunctionData('execTransaction', args) };
+  }
+
   async function execute(calls: readonly Call[]): Promise<void> {
-    for (const { to, data } of calls) {
-      const nonce = await chain.read(address, safeAbi, 'nonce');
-      const free = [0n, 0n, 0n, ZeroAddress, ZeroAddress] as const;
-      const hash = await chain.read(
-        address,
-        safeAbi,
-        'getTransactionHash',
-        ...[to, 0n, data, 0, ...free, nonce],
-      );
-      const args = [to, 0n, data, 0, ...free, signatures(String(hash))];
-      await chain.send(payer, address, safeAbi.encodeFunctionData('execTransaction', args), CALL_GAS);
-    }
+    for (const call of calls) await chain.send(payer, address, (await execution(call)).data, CALL_GAS);
+  }
+
+  function swapOf(owner: SigningKey, next: SigningKey): Call {
+    const before = current[current.indexOf(owner) - 1];
+    // The contract's list of owners begins with this address.
+    const previous = before ? addressOf(before) : '0x0000000000000000000000000000000000000001';
+    const args = [previous, addressOf(owner), addressOf(next)];
+    return { to: address, data: safeAbi.encodeFunctionData('swapOwner', args) };
   }
 
   return {
-    address,
-    execute,
+    ...{ address, execute, execution, swapOf },
     async sign(digest, by) {
       const hash = TypedDataEncoder.hash(
         domain,
@@ -108,12 +121,7 @@ export async function futureSafe(
       return isDeployed ? signature : wrapped(factory, create, signature);
     },
     async swapOwner(owner, next) {
-      const place = current.indexOf(owner);
-      const before = current[place - 1];
-      // The contract's list of owners begins with this address.
-      const previous = before ? addressOf(before) : '0x0000000000000000000000000000000000000001';
-      const args = [previous, addressOf(owner), addressOf(next)];
-      await execute([{ to: address, data: safeAbi.encodeFunctionData('swapOwner', args) }]);
+      await execute([swapOf(owner, next)]);
       current = current.map((key) => (key === owner ? next : key));
     },
     async deploy() {

@@ -3,19 +3,19 @@ import type { Random } from '../support/random';
 import { approval, approvalForAll, tokenTransfer, transfer } from './deals';
 import { RpcError } from './rpc';
 import { CODE, setCode } from './stories';
-import type { StormWorld } from './storm-world';
+import type { StormTrader, StormWorld } from './storm-world';
 import { COLLATERAL, exchangeAbi, ONE, type Trader } from './world';
 
 const MAX = 2n ** 256n - 1n;
 const GAS = '0x7a120';
 
 /** Of a wallet that spoils its own matches. */
-export interface Guilty extends Trader {
+export interface Guilty extends StormTrader {
   nonce: number;
   /** The reasons for which its matches may fail, and since when. */
   readonly deeds: Map<FaultReason, number>;
 }
-export const guiltyOf = (trader: Trader): Guilty => ({ ...trader, nonce: 0, deeds: new Map() });
+export const guiltyOf = (trader: StormTrader): Guilty => ({ ...trader, nonce: 0, deeds: new Map() });
 function note({ deeds }: Guilty, reason: FaultReason): void {
   if (!deeds.has(reason)) deeds.set(reason, Date.now());
 }
@@ -23,6 +23,7 @@ function note({ deeds }: Guilty, reason: FaultReason): void {
 /** Deeds of wallets that spoil their matches. Nothing waits for its block. */
 export function createDeeds({ world, terms, orders }: StormWorld, random: Random) {
   const send = async (from: Guilty, to: string, data: string): Promise<void> => {
+    if (from.contract) return from.contract.send({ to, data });
     // A chain takes no transaction of an account with code, nor one for which its pool has no place.
     await world.chain
       .ask('eth_sendTransaction', { from: from.address, to, data, gas: GAS })
@@ -30,6 +31,12 @@ export function createDeeds({ world, terms, orders }: StormWorld, random: Random
   };
   const toExchange = (from: Guilty, method: string, ...values: readonly unknown[]): Promise<void> =>
     send(from, world.exchange, exchangeAbi.encodeFunctionData(method, values));
+
+  /** A contract gets another owner, or begins or ends to refuse every signature. */
+  async function change(from: Guilty): Promise<void> {
+    note(from, 'SIGNATURE');
+    await from.contract?.change();
+  }
 
   return {
     async drain(from: Guilty, to: Trader, percent = random.int(1, 100)): Promise<void> {
@@ -61,8 +68,11 @@ export function createDeeds({ world, terms, orders }: StormWorld, random: Random
       await toExchange(from, 'raiseNonce', BigInt(++from.nonce));
     },
     /** The contract keeps what such a wallet refuses. */
-    trap: (from: Guilty): Promise<unknown> =>
-      setCode(world, from.address, random.pick([CODE.reverts, CODE.burnsAllGas, '0x'])),
+    async trap(from: Guilty): Promise<unknown> {
+      if (from.contract) return change(from);
+      return setCode(world, from.address, random.pick([CODE.reverts, CODE.burnsAllGas, '0x']));
+    },
+    change,
   };
 }
 

@@ -4,6 +4,7 @@ import { RpcUnavailable } from '../../src/chain/endpoint';
 import { createRpc } from '../../src/chain/rpc';
 import { createWalletLookup } from '../../src/chain/wallet-lookup';
 import { createWalletReader } from '../../src/chain/wallet-reader';
+import { Refusal } from '../../src/exchange/errors';
 import type { MarketTerms } from '../../src/exchange/market';
 import type { Side } from '../../src/exchange/match';
 import { orderOf, type SignedOrder } from '../../src/exchange/order';
@@ -33,6 +34,7 @@ import { until } from '../support/waiting';
 import { environmentOf, startCheckedWeb } from './checked';
 import { startNodes } from './nodes';
 import { SCALE } from './operator';
+import { type ContractKind, type ContractTrader, createContractTrader } from './storm-contracts';
 import { createMiner } from './storm-miner';
 import { createWorkers } from './storm-workers';
 import { CHAIN_ID, ctfAbi, newTrader, startWorld, type Trader } from './world';
@@ -61,6 +63,11 @@ export interface Placed extends Terms {
   readonly hash: string;
   readonly maker: string;
   readonly signed: SignedOrder;
+}
+
+/** The key of a contract signs nothing. */
+export interface StormTrader extends Trader {
+  readonly contract?: ContractTrader | undefined;
 }
 
 export type StormWorld = Awaited<ReturnType<typeof startStormWorld>>;
@@ -121,13 +128,24 @@ export async function startStormWorld(feeRates: readonly number[]) {
     terms.push(made.terms);
   }
 
+  /** One account pays for the transactions of all contracts, so they are made one after the other. */
+  let contracts: Promise<unknown> = Promise.resolve();
   /** A wallet with collateral and full sets of each market, and both approvals. */
-  async function trader(cash: bigint, sets: bigint): Promise<Trader> {
-    const one = newTrader();
-    await world.fund(one.address, cash);
+  function trader(cash: bigint, sets: bigint, kind: ContractKind | 'key' = 'key'): Promise<StormTrader> {
+    if (kind === 'key') return makeTrader(cash, sets, kind);
+    const made = contracts.then(() => makeTrader(cash, sets, kind));
+    contracts = made.catch(() => undefined);
+    return made;
+  }
+  async function makeTrader(cash: bigint, sets: bigint, kind: ContractKind | 'key'): Promise<StormTrader> {
+    const contract = kind === 'key' ? undefined : await createContractTrader(chain, kind);
+    const { key, address } = newTrader();
+    const one = { key, contract, address: contract?.address ?? address };
+    const send = contract && ((to: string, data: string) => contract.execute([{ to, data }]));
+    await world.fund(one.address, cash, undefined, 0n, send);
     for (const { conditionId, tokenIds } of terms) {
       const tokens = tokenIds.map(BigInt) as [bigint, bigint];
-      await world.fund(one.address, 0n, { conditionId, tokens }, sets);
+      await world.fund(one.address, 0n, { conditionId, tokens }, sets, send);
     }
     return one;
   }
@@ -137,21 +155,31 @@ export async function startStormWorld(feeRates: readonly number[]) {
   const made = new Map<string, SettlementKey>();
   const waiting = new Map<string, SettlementKey>();
 
-  function sign(one: Trader, of: Terms, nonce: number): Placed {
+  /** Null when the wallet is a contract that accepts no signature now: web refuses such an order. */
+  async function sign(one: StormTrader, of: Terms, nonce: number): Promise<Placed | null> {
     const { market, side, outcome, pips } = of;
     const paid = (BigInt(of.lots * pips) + BigInt(of.extraMicro)) * SCALE.microAmount;
     const amounts = [paid, BigInt(of.lots) * SCALE.lotAmount] as const;
     const [makerAmount, takerAmount] = side === 0 ? amounts : [amounts[1], amounts[0]];
-    const signed = world.sign(one, {
+    const fields = {
       ...{ tokenId: BigInt(market.tokenIds[outcome]), side, makerAmount, takerAmount, nonce: BigInt(nonce) },
       feeRateBps: BigInt(market.feeRateBps),
-    });
-    return { ...of, signed, hash: world.hashOf(signed), maker: one.address.toLowerCase() };
+    };
+    const maker = one.address.toLowerCase();
+    if (!one.contract) {
+      const signed = world.sign(one, fields);
+      return { ...of, signed, hash: world.hashOf(signed), maker };
+    }
+    const order = world.unsigned(one.address, fields);
+    const hash = world.hashOf(order);
+    const signature = await one.contract.sign(hash);
+    return signature === null ? null : { ...of, signed: { ...order, signature }, hash, maker };
   }
 
   /** Returns the settlements that the order makes. Throws its refusal. */
-  async function place(one: Trader, of: Terms, nonce = 0): Promise<SettlementKey[]> {
-    const order = sign(one, of, nonce);
+  async function place(one: StormTrader, of: Terms, nonce = 0): Promise<SettlementKey[]> {
+    const order = await sign(one, of, nonce);
+    if (!order) throw new Refusal('INVALID_SIGNATURE');
     const { market, signed, maker, hash } = order;
     orders.set(hash, order);
     const { record, fills } = await engine.place({

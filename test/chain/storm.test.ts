@@ -4,18 +4,19 @@ import type { SettlementKey } from '../../src/store/records/settlement';
 import { createRandom } from '../support/random';
 import { chooseSeed, tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
-import { type Checked, checkFunds } from './checker';
-import { openApi } from './checker-api';
+import { checkFunds } from './checker';
 import { startSampler } from './checker-sampler';
+import { CONTRACT_KINDS } from './storm-contracts';
+import { summaryOf } from './storm-summary';
 import { createDeeds, createFaults, type Guilty, guiltyOf, inTurn } from './storm-trouble';
-import { type StormWorld, startStormWorld, type Terms } from './storm-world';
-import { ONE, type Trader } from './world';
+import { type StormTrader, type StormWorld, startStormWorld, type Terms } from './storm-world';
+import { ONE } from './world';
 
 /**
  * Wallets place random orders that cross, in markets with several fees, and some of them move their funds away, withdraw
- * approvals, cancel or raise their nonce on the chain. Meanwhile nodes misbehave, blocks are taken back or replaced, the chain
- * makes no blocks, a lane has no gas, and workers are killed. In the end the checker finds nothing: the books equal the chain in
- * every account, and only those who spoilt a match have lost anything by it. It looks all the time, too.
+ * approvals, cancel or raise their nonce on the chain, or refuse their own signatures, as contracts may. Meanwhile nodes misbehave,
+ * blocks are taken back or replaced, the chain makes no blocks, a lane has no gas, and workers are killed. In the end the checker
+ * finds nothing: the books equal the chain in every account, and only those who spoilt a match have lost anything by it.
  *
  * With STORM_MINUTES the storm lasts so long, with two workers, of which one is killed every twelve seconds, and with a
  * Redis that is killed each third of the time.
@@ -33,6 +34,8 @@ const FEE_RATES = [0, 37, 200, 100];
 const INNOCENT = 6;
 /** At a time; one that is suspended makes way for another. */
 const GUILTY = 8;
+/** Of guilty wallets. */
+const KINDS = ['key', ...CONTRACT_KINDS] as const;
 const REPLACEMENTS = MINUTES > 0 ? 12 * MINUTES : Math.ceil(MATCHES / 50);
 /** Of all workers. */
 const PLANTED =
@@ -57,15 +60,22 @@ const LIMIT_MS = 3_600_000;
 
 let storm: StormWorld;
 let fundedAt = 0;
-const innocent: Trader[] = [];
+const innocent: StormTrader[] = [];
 const guilty: Guilty[] = [];
 /** One of each for every kill: they meet once. */
 const spoilers: Guilty[] = [];
-const victims: Trader[] = [];
+const victims: StormTrader[] = [];
 
-async function people<T>(count: number, of: (trader: Trader) => T, into: T[]): Promise<void> {
-  for (let left = count; left > 0; left -= AT_ONCE) {
-    const some = Array.from({ length: Math.min(left, AT_ONCE) }, () => storm.trader(CASH, SETS));
+async function people<T>(
+  count: number,
+  of: (trader: StormTrader) => T,
+  into: T[],
+  kinds: readonly (typeof KINDS)[number][] = ['key'],
+): Promise<void> {
+  for (let made = 0; made < count; made += AT_ONCE) {
+    const some = Array.from({ length: Math.min(count - made, AT_ONCE) }, (_, i) =>
+      storm.trader(CASH, SETS, kinds[(made + i) % kinds.length]),
+    );
     into.push(...(await Promise.all(some)).map(of));
   }
 }
@@ -73,7 +83,7 @@ async function people<T>(count: number, of: (trader: Trader) => T, into: T[]): P
 beforeAll(async () => {
   storm = await startStormWorld(FEE_RATES);
   await people(INNOCENT, (one) => one, innocent);
-  await people(GUILTY + REPLACEMENTS, guiltyOf, guilty);
+  await people(GUILTY + REPLACEMENTS, guiltyOf, guilty, KINDS);
   await people(PLANTED, guiltyOf, spoilers);
   await people(PLANTED, (one) => one, victims);
   fundedAt = Number(await storm.world.chain.ask('eth_blockNumber'));
@@ -95,7 +105,7 @@ test(
     const random = createRandom(
       chooseSeed(MINUTES > 0 ? `storm of ${MINUTES} minutes` : `storm of ${MATCHES} matches`),
     );
-    const deeds = createDeeds(storm, random);
+    const { change, ...deeds } = createDeeds(storm, random);
     const faults = createFaults(storm, random);
     const nextDeed = inTurn(Object.values(deeds), random);
     const nextFault = inTurn(Object.values(faults), random);
@@ -119,7 +129,7 @@ test(
     }
 
     /** A refusal ends the attempt; a suspended wallet makes way for the next one. */
-    async function place(one: Trader, of: Terms, nonce = 0): Promise<SettlementKey[]> {
+    async function place(one: StormTrader, of: Terms, nonce = 0): Promise<SettlementKey[]> {
       try {
         return await storm.place(one, of, nonce);
       } catch (error) {
@@ -151,7 +161,7 @@ test(
 
     /** Between the end of all workers and the start of others a wallet spoils a match: it fails, whatever the seed. */
     async function spoil(): Promise<void> {
-      const [spoiler, victim] = [spoilers[planted.length], victims[planted.length]] as [Guilty, Trader];
+      const [spoiler, victim] = [spoilers[planted.length], victims[planted.length]] as [Guilty, StormTrader];
       kills += storm.workers.count();
       await storm.workers.killAll();
       // After this no block is taken back.
@@ -169,7 +179,7 @@ test(
     const planted: { key: SettlementKey; failedWallet: string }[] = [];
 
     /** When no block was final for half a minute, orders are refused until one is. */
-    async function placeSurely(one: Trader, of: Terms): Promise<SettlementKey[]> {
+    async function placeSurely(one: StormTrader, of: Terms): Promise<SettlementKey[]> {
       for (;;) {
         try {
           return await storm.place(one, of);
@@ -234,7 +244,10 @@ test(
         await killRedis();
         const what = random.weighted({ place: 70, deed: 15, fault: 3, heal: 12 });
         if (what === 'place') await Promise.all(Array.from({ length: AT_ONCE }, placeAny));
-        if (what === 'deed') await nextDeed()(random.pick(present), random.pick([...innocent, ...present]));
+        if (what === 'deed') {
+          const [one, other] = [random.pick(present), random.pick([...innocent, ...present])];
+          await (one.contract && random.chance(0.5) ? change(one) : nextDeed()(one, other));
+        }
         if (what === 'fault' || what === 'heal') await storm.heal();
         if (what === 'fault') await nextFault()();
         // So that all of it happens while matches are on their way.
@@ -246,8 +259,9 @@ test(
       ...storm.checked([...innocent, ...victims, ...guilty, ...spoilers]),
       fromBlock: fundedAt,
     };
-    const sampled = [...innocent, ...victims, ...guilty.slice(0, SAMPLED)];
-    const sampler = await startSampler({ ...checked, wallets: storm.checked(sampled).wallets });
+    // A contract signs in with the help of nodes, which lie now and then.
+    const seen = [...innocent, ...victims, ...guilty.slice(0, SAMPLED)].filter(({ contract }) => !contract);
+    const sampler = await startSampler({ ...checked, wallets: storm.checked(seen).wallets });
     const watching = watch();
     watching.catch(() => undefined);
     try {
@@ -267,13 +281,15 @@ test(
       expect(await storm.settlements.find(key)).toMatchObject({
         ...{ settlementStatus: 'FAILED', failedWallet, failureReason: 'COLLATERAL' },
       });
-    for (const { address } of [...innocent, ...victims, ...guilty, ...spoilers])
+    for (const { address, contract } of [...innocent, ...victims, ...guilty, ...spoilers]) {
       await storm.engine.cancelAll(address, {});
+      await contract?.appease();
+    }
     await storm.miner.pass(FINAL_BLOCKS);
     await until('no transaction is open', async () => (await storm.intents.list()).length === 0, patiently);
     await until('the books follow', isFollowing, patiently);
     const violations = [...(await sampler.stop()), ...(await checkFunds(checked))];
-    tell(await summaryOf(checked));
+    tell(await summaryOf(checked, guilty));
     tell(
       `${kills} kills of workers, ${redisKills} of Redis, ${sampler.samples()} samples, ${storm.orders.size} orders, ${replaced} wallets replaced, refusals ${JSON.stringify([...refusals])}`,
     );
@@ -282,13 +298,3 @@ test(
   },
   LIMIT_MS,
 );
-
-async function summaryOf({ baseUrl, adminToken }: Checked): Promise<string> {
-  const records = await (await openApi(baseUrl, adminToken)).settlements();
-  const confirmed = records.filter(({ status }) => status === 'CONFIRMED');
-  const transactions = new Set(confirmed.map(({ transactionHash }) => transactionHash)).size;
-  const reasons = new Map<string, number>();
-  for (const { status, failureReason = 'NONE' } of records)
-    if (status === 'FAILED') reasons.set(failureReason, (reasons.get(failureReason) ?? 0) + 1);
-  return `${confirmed.length} confirmed in ${transactions} transactions, failed ${JSON.stringify([...reasons])}`;
-}

@@ -1,6 +1,5 @@
 import { AbiCoder, concat, keccak256 } from 'ethers';
 import { createBreaker } from '../../src/chain/breaker';
-import { createShares } from '../../src/chain/shares';
 import { createWalletSignatures } from '../../src/chain/wallet-signature';
 import type { SignatureQuestion } from '../../src/exchange/wallet-signature';
 import { until } from '../support/waiting';
@@ -215,51 +214,27 @@ test('an open breaker lets a single try begin, and closes when that succeeds', a
   expect([breaker.waitMs(), breaker.waitMs()]).toEqual([0, 0]);
 });
 
-describe('turns', () => {
-  const never = new AbortController().signal;
-  const turns = () => createShares({ atOnce: 3, atOnceEach: 2, waiting: 3, waitingEach: 2 });
-
-  test('one asker has only its part of them, and another one goes first when its part is used up', async () => {
-    const shares = turns();
-    const began: string[] = [];
-    const begin = (asker: string, name: string) =>
-      shares.begin(asker, never).then((end) => {
-        began.push(name);
-        return end;
-      });
-    const first = await begin('greedy', 'g1');
-    await begin('greedy', 'g2');
-    const third = begin('greedy', 'g3');
-    await begin('modest', 'm1');
-    const waiting = begin('modest', 'm2');
-    first();
-    await third;
-    expect(began).toEqual(['g1', 'g2', 'm1', 'g3']);
-    (await third)();
-    await waiting;
-    expect(began).toEqual(['g1', 'g2', 'm1', 'g3', 'm2']);
-  });
-
-  test('an asker for whom too many wait is refused, and so is everybody when the queue is full', async () => {
-    const shares = turns();
-    for (let n = 0; n < 2; n++) await shares.begin('greedy', never);
-    for (let n = 0; n < 2; n++) void shares.begin('greedy', never);
-    await expect(shares.begin('greedy', never)).rejects.toThrow('too many wait');
-    await shares.begin('modest', never);
-    void shares.begin('modest', never);
-    await expect(shares.begin('third', never)).rejects.toThrow('too many wait');
-  });
-
-  test('one that waits no longer leaves its place to the others', async () => {
-    const shares = turns();
-    const end = await shares.begin('one', never);
-    await shares.begin('one', never);
-    const patience = new AbortController();
-    const leaving = shares.begin('one', patience.signal);
-    const staying = shares.begin('one', never);
-    patience.abort(new Error('no longer'));
-    await expect(leaving).rejects.toThrow('no longer');
-    end();
-    expect(typeof (await staying)).toBe('function');
-  });
+test('a flood of questions reaches the nodes within the allowance, and another asker has its turn', async () => {
+  const [PER_SECOND, BURST, EACH] = [50, 50, 40];
+  const wallet = await walletWith(CODE.acceptsSignatures);
+  const { verify } = signatures([must(a)]);
+  expect(await verify(questionTo(wallet, { asker: 'first' }))).toMatchObject({ isValid: true });
+  must(a).forget();
+  const startedAt = performance.now();
+  const ask = (asker: string): Promise<unknown> =>
+    verify(questionTo(wallet, { asker })).then(
+      ({ isValid }) => isValid,
+      (error: { code: unknown; message: string }) => `${error.code}: ${error.message}`,
+    );
+  const floods = ['one', 'two', 'three', 'four'].map((asker) =>
+    Promise.all(Array.from({ length: EACH }, () => ask(asker))),
+  );
+  for (let n = 0; n < 5; n++) expect(await ask('honest')).toBe(true);
+  const found = (await Promise.all(floods)).flat();
+  const asked = must(a).asked.get('eth_call') ?? 0;
+  expect(asked).toBe(5 + found.filter((one) => one === true).length);
+  expect(asked).toBeLessThanOrEqual(BURST + (PER_SECOND * (performance.now() - startedAt)) / 1_000 + 1);
+  expect(new Set(found)).toEqual(
+    new Set([true, 'UNAVAILABLE: too many signatures of contract wallets wait for the chain; try again']),
+  );
 });

@@ -89,13 +89,19 @@ export async function startWorld(options?: AnvilOptions, collateralArtifact: Art
       return { conditionId: ids.conditionId, tokens: [yes, no] };
     },
 
-    /** Gives a wallet collateral and full sets, and both approvals. */
-    async fund(address: string, cash: bigint, market?: Market, sets = 0n): Promise<void> {
+    /** Gives a wallet collateral and full sets, and both approvals. A contract sends its calls by itself. */
+    async fund(
+      address: string,
+      cash: bigint,
+      market?: Market,
+      sets = 0n,
+      send: (to: string, data: string) => Promise<unknown> = (to, data) => chain.send(address, to, data),
+    ): Promise<void> {
       await giveGas(chain, address);
       const onCollateral = (method: string, ...values: readonly unknown[]) =>
-        chain.send(address, collateral, collateralAbi.encodeFunctionData(method, values));
+        send(collateral, collateralAbi.encodeFunctionData(method, values));
       const onTokens = (method: string, ...values: readonly unknown[]) =>
-        chain.send(address, ctf, ctfAbi.encodeFunctionData(method, values));
+        send(ctf, ctfAbi.encodeFunctionData(method, values));
       if (cash + sets > 0n) await onCollateral('mint', address, cash + sets);
       await onCollateral('approve', exchange, MAX);
       await onTokens('setApprovalForAll', exchange, true);
@@ -121,6 +127,10 @@ export async function startWorld(options?: AnvilOptions, collateralArtifact: Art
       const digest = typedDigest(separator, orderStructHash(order));
       return { ...order, signature: Signature.from(trader.key.sign(getBytes(digest))).serialized };
     },
+
+    /** An order of a contract, which `hashOf` is the digest of, before it has signed. */
+    unsigned: (address: string, terms: Partial<SignedOrder>): SignedOrder =>
+      orderOf(address, { ...terms, signatureType: 3 }),
 
     settle: (matches: readonly ChainMatch[], gas?: bigint): Promise<Receipt> =>
       chain.send(operator.address, exchange, exchangeAbi.encodeFunctionData('settle', [matches]), gas),

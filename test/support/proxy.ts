@@ -8,6 +8,12 @@ export interface Proxy {
   holdReplies(): void;
   /** The same from the moment the client sends one of these texts, whose command still arrives and runs. */
   holdRepliesFrom(needles: readonly Buffer[]): void;
+  /** Nothing passes in either direction from the moment the client sends one of these texts, whose command does not arrive. */
+  blackHoleFrom(needles: readonly Buffer[]): void;
+  /** The same, and nothing is lost, as with `stall`: `heal` delivers that command, too. */
+  stallFrom(needles: readonly Buffer[]): void;
+  /** Whether the text of `stallFrom` has come. */
+  isStalling(): boolean;
   /** Whether replies are held now. */
   isHolding(): boolean;
   /** Nothing passes in either direction; connections stay open, and new ones are accepted. */
@@ -40,17 +46,14 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   const holding = { up: false, down: false };
   const late = new WeakMap<Socket, Late[]>();
   let needles: readonly Buffer[] = [];
+  let atNeedle: () => void = () => undefined;
   let swallowed = false;
   /** Actions at the end of the stall, in their order. */
   let stalled: (() => void)[] | null = null;
   let delayMs = 0;
   let target = targetPort;
   const pass = (way: Way, to: Socket, chunk: Buffer): void => {
-    if (way === 'up' && needles.some((needle) => chunk.includes(needle))) {
-      holding.down = true;
-      // The reply may still be under way when the replies pass again.
-      swallowed = true;
-    }
+    if (way === 'up' && needles.some((needle) => chunk.includes(needle))) atNeedle();
     if (stalled) {
       stalled.push(() => void (to.destroyed || to.write(chunk)));
       return;
@@ -78,6 +81,17 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     }
     if (waiting.length > 0) setTimeout(passLate, Math.max(0, leftMs), to, waiting);
   };
+  const stall = (): void => {
+    stalled ??= [];
+  };
+  const blackHole = (): void => {
+    holding.up = true;
+    holding.down = true;
+  };
+  const from = (act: () => void) => (list: readonly Buffer[]) => {
+    needles = list;
+    atNeedle = act;
+  };
   const server: Server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
@@ -103,17 +117,17 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     holdReplies: () => {
       holding.down = true;
     },
-    holdRepliesFrom: (list) => {
-      needles = list;
-    },
-    isHolding: () => holding.down,
-    blackHole: () => {
-      holding.up = true;
+    holdRepliesFrom: from(() => {
       holding.down = true;
-    },
-    stall: () => {
-      stalled ??= [];
-    },
+      // The reply may still be under way when the replies pass again.
+      swallowed = true;
+    }),
+    blackHoleFrom: from(blackHole),
+    stallFrom: from(stall),
+    isHolding: () => holding.down,
+    isStalling: () => stalled !== null,
+    blackHole,
+    stall,
     delay: (ms) => {
       delayMs = ms;
     },

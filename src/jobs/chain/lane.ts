@@ -6,7 +6,7 @@ import { settlementId } from '../../store/records/settlement';
 import type { Candidate } from './candidates';
 import { createOpenTransactions } from './open-transactions';
 import type { LaneParts } from './parts';
-import { isFinalFault, type Triage } from './triage';
+import { isFinalFault, LOOK_AGAIN_MS, type Triage } from './triage';
 
 /** How far the chain is. */
 export interface ChainPlace {
@@ -134,9 +134,8 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     }
     const sorted: Triage = parts.triage.sort(list, failures, place.head);
     for (const { candidate, pauseMs } of sorted.wait) candidates.giveBack([candidate], pauseMs);
-    const cleared: Candidate[] = [];
-    for (const candidate of sorted.failed) if (await isCleared(candidate)) cleared.push(candidate);
-    const all = [...sorted.send, ...cleared];
+    const cleared = await Promise.all(sorted.doubtful.map(isCleared));
+    const all = [...sorted.send, ...sorted.doubtful.filter((_, i) => cleared[i])];
     const used = await usedNumbers(all);
     for (const candidate of used) {
       await parts.fail(candidate.match, { wallet: '', reason: 'UNKNOWN' }, place.head);
@@ -156,20 +155,26 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
 
   /** One node alone neither ends a match nor holds it up: ends it when two nodes see the fault, returns true when they see none. */
   async function isCleared(candidate: Candidate): Promise<boolean> {
-    const agreed = await preflight.agreedFailure(candidate.encoded).catch(() => 'CONTRADICTION' as const);
+    const at = place.head;
+    const agreed = await preflight.agreedFailure(candidate.encoded, at).catch(() => 'CONTRADICTION' as const);
     if (agreed === null) return true;
     if (agreed === 'CONTRADICTION' || !isFinalFault(agreed, candidate)) {
       candidates.giveBack([candidate], AFTER_ERROR_MS);
       return false;
     }
-    const { wallet, reason } = agreed;
-    // A token that moves nothing for anybody is no fault of the wallet whose turn it was.
-    if (reason === 'CALLBACK' && (await preflight.isCollateralStuck())) {
+    // A token that moves nothing for anybody is no fault of the wallet whose turn it was. It is asked about the same block, because
+    // in a later one it may refuse another wallet alone.
+    if (agreed.reason === 'CALLBACK' && (await preflight.isCollateralStuck(at))) {
       parts.onError(new Error(`the settlement ${candidate.id} waits: the collateral refuses every transfer`));
       candidates.giveBack([candidate], REST_MS);
       return false;
     }
-    await parts.fail(candidate.match, { wallet: wallet ?? '', reason }, place.head);
+    const fault = parts.triage.judge(candidate, agreed, at);
+    if (fault === null) {
+      candidates.giveBack([candidate], LOOK_AGAIN_MS);
+      return false;
+    }
+    await parts.fail(candidate.match, fault, at);
     candidates.drop([candidate]);
     return false;
   }

@@ -13,13 +13,15 @@ export interface Triage {
   readonly send: readonly Candidate[];
   /** They are looked at again after a while. */
   readonly wait: readonly { readonly candidate: Candidate; readonly pauseMs: number }[];
-  /** They failed twice, at blocks that far apart, so no transaction will settle them. */
-  readonly failed: readonly Candidate[];
+  /** One node says that no transaction will settle them; two nodes are asked next. */
+  readonly doubtful: readonly Candidate[];
 }
 
 /** Blocks between the two looks at a match that a wallet spoils: what one block took, a reorganization may give back. */
 const BLOCKS_APART = 2;
-const LOOK_AGAIN_MS = 500;
+export const LOOK_AGAIN_MS = 500;
+/** So often another fault than before may be found; then the match fails all the same, or its wallets could hold it up. */
+const CHANGES_MAX = 5;
 /** With the base of `settleGas` this is below the 16,777,216 that a transaction may have. */
 const MATCH_GAS_MAX = 15_500_000n;
 /** A fault of the operator is not over in a moment; each look takes longer to come. */
@@ -28,10 +30,17 @@ const DOUBLINGS_MAX = 5;
 /** The looks that are remembered; a forgotten one is repeated. */
 const REMEMBERED_MAX = 20_000;
 
-interface Look {
-  readonly isFinal: boolean;
-  readonly block: number;
+/** Of a match that waits for the operator's own fault to pass. */
+interface Pause {
   readonly times: number;
+}
+/** Of a match that will not be settled, as two nodes said at a block. */
+interface Look {
+  readonly fault: Fault;
+  readonly block: number;
+  readonly changes: number;
+  /** The wallet that every look has named; empty when they named several, or none. */
+  readonly always: string;
 }
 
 /**
@@ -45,51 +54,66 @@ export const isFinalFault = ({ reason, error }: Failure, { encoded }: Candidate)
 export interface Triager {
   /** `block` is the head at which the failures were seen. */
   sort(list: readonly Candidate[], failures: readonly (Failure | null)[], block: number): Triage;
+  /**
+   * Notes what two nodes say of a doubtful match. Returns its fault once two looks, some blocks apart, found the same wallet and
+   * the same reason; null when it is to be looked at again. A match whose fault changed too often fails without a wallet at fault,
+   * unless it was the same one at each look.
+   */
+  judge(candidate: Candidate, failure: Failure, block: number): Fault | null;
 }
 
 export function createTriage(onError: (error: Error) => void): Triager {
+  const pauses = new Map<string, Pause>();
   const looks = new Map<string, Look>();
 
-  function remember(id: string, look: Look): void {
-    if (looks.size >= REMEMBERED_MAX) looks.delete(looks.keys().next().value ?? '');
-    looks.set(id, look);
+  function remember<T>(all: Map<string, T>, id: string, one: T): void {
+    if (all.size >= REMEMBERED_MAX) all.delete(all.keys().next().value ?? '');
+    all.set(id, one);
+  }
+
+  function pauseFor({ id }: Candidate, failure: Failure): number {
+    const times = (pauses.get(id)?.times ?? 0) + 1;
+    remember(pauses, id, { times });
+    if (times === 1) onError(new Error(`the settlement ${id} waits: ${failure.error || failure.reason}`));
+    return PAUSE_MS * 2 ** Math.min(times - 1, DOUBLINGS_MAX);
   }
 
   return {
     sort(list, failures, block) {
       const send: Candidate[] = [];
       const wait: { candidate: Candidate; pauseMs: number }[] = [];
-      const failed: Candidate[] = [];
+      const doubtful: Candidate[] = [];
       for (const [i, candidate] of list.entries()) {
         const failure = failures[i];
-        if (!failure) {
-          looks.delete(candidate.id);
-          send.push(candidate);
-          continue;
-        }
-        const larger = failure.reason === 'OUT_OF_GAS' ? withMoreGas(candidate) : null;
-        if (larger) {
-          wait.push({ candidate: larger, pauseMs: 0 });
-          continue;
-        }
-        const isFinal = isFinalFault(failure, candidate);
-        const last = looks.get(candidate.id);
-        const before = last?.isFinal === isFinal ? last : null;
-        if (!isFinal) {
-          const times = (before?.times ?? 0) + 1;
-          remember(candidate.id, { isFinal, block, times });
-          if (times === 1)
-            onError(new Error(`the settlement ${candidate.id} waits: ${failure.error || failure.reason}`));
-          wait.push({ candidate, pauseMs: PAUSE_MS * 2 ** Math.min(times - 1, DOUBLINGS_MAX) });
-        } else if (before && block >= before.block + BLOCKS_APART) {
-          looks.delete(candidate.id);
-          failed.push(candidate);
-        } else {
-          if (!before) remember(candidate.id, { isFinal, block, times: 1 });
-          wait.push({ candidate, pauseMs: LOOK_AGAIN_MS });
-        }
+        const larger = failure?.reason === 'OUT_OF_GAS' ? withMoreGas(candidate) : null;
+        const isFinal = failure ? isFinalFault(failure, candidate) : false;
+        const look = looks.get(candidate.id);
+        if (larger) wait.push({ candidate: larger, pauseMs: 0 });
+        else if (failure && !isFinal) wait.push({ candidate, pauseMs: pauseFor(candidate, failure) });
+        else if (!failure) send.push(candidate);
+        else if (look && block < look.block + BLOCKS_APART) wait.push({ candidate, pauseMs: LOOK_AGAIN_MS });
+        else doubtful.push(candidate);
+        if (!larger && !isFinal) looks.delete(candidate.id);
+        if (!larger && (!failure || isFinal)) pauses.delete(candidate.id);
       }
-      return { send, wait, failed };
+      return { send, wait, doubtful };
+    },
+    judge({ id }, failure, block) {
+      const fault = { wallet: failure.wallet ?? '', reason: failure.reason };
+      const last = looks.get(id);
+      if (!last) {
+        remember(looks, id, { fault, block, changes: 0, always: fault.wallet });
+        return null;
+      }
+      const isSame = last.fault.wallet === fault.wallet && last.fault.reason === fault.reason;
+      if (!isSame && last.changes < CHANGES_MAX) {
+        const always = last.always === fault.wallet ? fault.wallet : '';
+        remember(looks, id, { fault, block, changes: last.changes + 1, always });
+        return null;
+      }
+      looks.delete(id);
+      if (isSame || last.always === fault.wallet) return fault;
+      return { wallet: '', reason: 'UNKNOWN' };
     },
   };
 }
