@@ -5,8 +5,8 @@
 -- KEYS     1 {x}:out   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:sum; and, by the entries and the records they name, the books,
 --          token accounts and wallets' indexes they touched, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 id of the last entry that was read; empty to receive only the end of the outbox
--- Returns  { position, read, added, more, granted, orders, cash, markets }: the last entry read, the number of entries read,
---          the number ever added, 1 when more entries follow, the collateral granted; then what was touched:
+-- Returns  { position, read, added, more, sums, orders, cash, markets }: the last entry read, the number of entries read,
+--          the number ever added, 1 when more entries follow, the fields and values of {x}:sum; then what was touched:
 --          orders   { hash, record, score in its wallet's index, in its side of the book, in the expiries }...
 --          cash     { account, packed }...
 --          markets  { id, { field of its hash, value }..., { account, packed tokens, 1 when its wallet's list names the market,
@@ -124,9 +124,9 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
     end
   end
 end
-local granted = redis.call('HGET', KEYS[5], 'granted') or '0'
+local sums = redis.call('HGETALL', KEYS[5])
 if position == '' then
-  return { last, 0, added, 0, granted, {}, {}, {} }
+  return { last, 0, added, 0, sums, {}, {}, {} }
 end
 local entries, read = redis.call('XRANGE', KEYS[1], '(' .. position, '+', 'COUNT', ENTRIES_MAX), 0
 while read < #entries and #hashes < ORDERS_MAX do
@@ -144,4 +144,4 @@ local cash = {}
 for i = 1, #accounts do
   cash[2 * i - 1], cash[2 * i] = accounts[i], redis.call('HGET', KEYS[3], accounts[i]) or ''
 end
-return { position, read, added, more, granted, orders, cash, markets }
+return { position, read, added, more, sums, orders, cash, markets }

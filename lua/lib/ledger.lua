@@ -253,4 +253,11 @@ function ledger.raise(a, slot)
   return nonce + 1
 end
 
+-- Raises the nonce to at least the given one.
+function ledger.lift(a, slot, least)
+  ledger.move(a, slot, 0, 0)
+  local free, reserved, nonce, faucet_ms = ledger.cash(a, slot)
+  a.cash_of[slot] = ledger.pack_cash(free, reserved, math.max(nonce, least), faucet_ms)
+end
+
 return ledger

@@ -10,10 +10,15 @@ import { writeVerb } from './write';
  * docs/decisions/025-lua-bundler.md has the gain of each step.
  */
 
-/** The verbs that hand out, convert or number the funds of wallets, which only the chain does with its own. */
+/**
+ * The verbs that hand out, convert or number the funds of wallets, which only the chain does with its own, and those that move
+ * funds between shards, of which an exchange on a chain has one.
+ */
 const PAPER_ONLY: readonly string[] = [
-  ...['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'].map((name) => `${name}.lua`),
-];
+  ...['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'],
+  ...['send_collateral', 'take_collateral', 'read_channel'],
+  ...['hold_purse', 'release_purse', 'read_purse', 'lift_nonce'],
+].map((name) => `${name}.lua`);
 
 /** Returns the sources of the verbs under `folder`, by name, with their modules inlined. Throws on a missing module. */
 export const bundleScripts = (folder: string, funds: Funds = 'paper'): Map<string, string> =>

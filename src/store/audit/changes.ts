@@ -33,10 +33,10 @@ export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }
 
   async function catchUp(): Promise<string> {
     for (;;) {
-      const [last, count, added, more, granted, orders, cash, markets] = await ask(position);
+      const [last, count, added, more, sums, orders, cash, markets] = await ask(position);
       position = last.toString();
       read += count;
-      snapshot.granted = BigInt(granted.toString());
+      snapshot.granted = putIn(sums);
       // Makers are known by their orders, so these come first.
       applyOrders(snapshot, orders);
       for (let i = 0; i + 1 < cash.length; i += 2) {
@@ -54,6 +54,18 @@ export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }
   }
 
   return { start, catchUp };
+}
+
+/** The collateral that came into the shard: granted here and got from other shards, less what was sent to them. */
+function putIn(sums: readonly Buffer[]): bigint {
+  let sum = 0n;
+  for (let i = 0; i + 1 < sums.length; i += 2) {
+    const name = String(sums[i]);
+    const value = String(sums[i + 1]);
+    if (name === 'granted' || name.startsWith('got:')) sum += BigInt(value);
+    else if (name.startsWith('sent:')) sum -= BigInt(value);
+  }
+  return sum;
 }
 
 function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {

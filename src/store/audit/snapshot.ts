@@ -157,7 +157,7 @@ export interface Snapshot {
   readonly holdings: ReadonlySet<string>;
   /** Fields of the markets' hashes. */
   readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
-  /** All collateral granted so far, in micro-units. */
+  /** All collateral that came into the shard: granted here and got from other shards, less what was sent. In micro-units. */
   granted: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;

@@ -160,6 +160,12 @@ export const OUTBOX_MOVE = layout('>BI7I7I7', ['reason', 'collateralMicro', 'yes
 export const CASH = layout('>I7I7I4I6', ['freeMicro', 'reservedMicro', 'nonce', 'faucetMs']);
 export const TOKENS = layout('>I7I7I7I7', ['yesFree', 'yesReserved', 'noFree', 'noReserved']);
 
+/** Collateral on its way from one shard to another, and what a wallet sent and got in one (lua/lib/channel.lua). */
+export const CHANNEL_ENTRY = layout('>c20I7I4I6I4', [
+  ...(['wallet', 'amountMicro', 'nonce', 'beforeMs', 'beforeIndex'] as const),
+]);
+export const NET = layout('>I7I7', ['sentMicro', 'gotMicro']);
+
 /** Accounts of funds on a chain (lua/chain/lib/ledger.lua). */
 export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I7I4BI6', [
   ...(['balanceMicro', 'allowanceMicro', 'reservedMicro', 'outMicro', 'pendingMicro'] as const),

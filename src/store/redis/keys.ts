@@ -1,4 +1,6 @@
 import type { MarketId } from '../../exchange/market';
+import { type ChannelKeys, channelKeys } from './channel-keys';
+import { tagOf } from './tags';
 
 declare const NAME: unique symbol;
 /** A key whose type carries its name, so that a caller cannot pass the wrong key to a script (verbs.ts). */
@@ -17,7 +19,7 @@ export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' |
  * collateral, and one script must see a market and its traders' balances; see docs/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
-export interface ShardKeys {
+export interface ShardKeys extends ChannelKeys {
   readonly prefix: string;
   readonly orders: TextKey<'orders'>;
   readonly cash: TextKey<'cash'>;
@@ -222,7 +224,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
 });
 
 export function shardKeys(shard = 0): ShardKeys {
-  const prefix = `{x${shard}}:`;
+  const prefix = `{${tagOf(shard)}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;
   const raw = <Name extends string>(kind: string, address: Buffer) =>
     bytes<Name>(`${prefix}${kind}:`, address);
@@ -274,8 +276,7 @@ export function shardKeys(shard = 0): ShardKeys {
     unsettled: text(`${prefix}su`),
     settledUpTo: text(`${prefix}sw`),
     settlementListOf: (id) => text(`${market(id)}:sl`),
-    ...workingKeys(prefix),
-    ...chainKeys(prefix),
+    ...{ ...workingKeys(prefix), ...chainKeys(prefix), ...channelKeys(prefix) },
     absences: text(`${prefix}away`),
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),

@@ -79,6 +79,20 @@ export const VERBS = {
   convert_sets: verb(['market', 'cash', 'tokens', 'outbox', 'operation'], 6).replies<Coded<unknown[]>>(),
   join_wallet: verb(['profile', 'cash', 'sums', 'outbox', 'mode'], 3).replies<Flag>(),
 
+  // Money between shards.
+  send_collateral: verb(
+    ['channel', 'cash', 'nets', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
+    7,
+  ).replies<Coded<[detail?: Buffer]>>(),
+  take_collateral: verb(['taken', 'cash', 'nets', 'sums', 'outbox'], 2, { args: true }).replies<
+    Coded<[mark: Buffer, taken: number]>
+  >(),
+  read_channel: verb(['channel', 'sums'], 3).replies<[last: Buffer, sent: Buffer, ...entries: Buffer[]]>(),
+  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<Coded<[bitmap?: Buffer, nonce?: Buffer]>>(),
+  release_purse: verb(['purseHold'], 1).replies<Flag>(),
+  read_purse: verb(['cash', 'nets'], 1).replies<[cash: Buffer, net: Buffer]>(),
+  lift_nonce: verb(['cash', 'outbox', 'raisedNonces'], 3).replies<Coded<[nonce: Buffer]>>(),
+
   // Markets.
   create_market: verb(
     ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList', 'events'],
@@ -208,7 +222,7 @@ export const VERBS = {
       read: number,
       added: number,
       more: Flag,
-      granted: Buffer,
+      sums: Buffer[],
       orders: Buffer[],
       cash: Buffer[],
       markets: [id: Buffer, fields: Buffer[], holders: (Buffer | number)[]][],

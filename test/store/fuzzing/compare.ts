@@ -143,7 +143,7 @@ export function levelsOf(model: Model, id: string): Map<string, string> {
 const text = (map: ReadonlyMap<string, unknown>): string =>
   flat([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function checkMarket(model: Model, id: string, stored: StoredMarket, ledger: Ledger): void {
+export function checkMarket(model: Model, id: string, stored: StoredMarket, ledger: Ledger): void {
   const m = model.market(id);
   const field = (name: string): string | undefined => stored.fields.get(name);
   check('market status', m.status, MARKET_STATUSES[Number(field('st'))]);

@@ -1,0 +1,70 @@
+-- Channels: collateral on its way from one shard to another. The shard that sends writes a numbered entry into its channel to the
+-- other shard; that shard takes each entry once, in order, and keeps a mark of the last one. A channel is a stream, so its
+-- entries have ascending ids, and each names the entry before it: an entry is only taken when the mark is that one.
+-- In every shard: all accounts + collateral locked in sets = granted + got - sent.
+--
+-- {x}:to:<b>   stream, at the shard that sends to shard b: field `e` -> wallet (20 bytes), amount I7 (micro-units), nonce I4, id of
+--              the entry before as I6 I4. It is never trimmed to nothing, because the next entry names the last one.
+-- {x}:from     hash, at the shard that takes: number of the shard that sent -> id of the last entry taken
+-- {x}:sum      hash: `sent:<b>` and `got:<a>`, the collateral of all entries written and taken; `asked`, when a channel was read
+-- {x}:net      hash: wallet (20 bytes) -> sent I7, got I7: what it sent from this shard and got here, modulo WRAP
+-- {x}:pu       hash, at the home of a wallet: wallet (20 bytes) -> a bit for each shard in which it has an account (8 bytes)
+-- {x}:ph:<address>   string, at the home of a wallet: the token of the gatherer that holds its purse
+
+local channel = {}
+
+channel.ENTRY, channel.NET = '>c20I7I4I6I4', '>I7I7'
+channel.WALLET_BYTES = 20
+-- The most that one entry has. A difference of two numbers modulo WRAP is exact while no more than this is on its way.
+channel.MOST, channel.WRAP = 2251799813685247, 4503599627370496
+local BITMAP = '\0\0\0\0\0\0\0\0'
+local BITS = 8
+
+-- An id of an entry as its two numbers.
+function channel.numbers(id)
+  local ms, index = id:match('^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(index)
+end
+
+-- Whether the first id is of a later entry than the second.
+function channel.is_later(id, other)
+  local ms, index = channel.numbers(id)
+  local other_ms, other_index = channel.numbers(other)
+  return ms > other_ms or ms == other_ms and index > other_index
+end
+
+-- The id of the last entry of a channel.
+function channel.last(key)
+  local found = redis.call('XREVRANGE', key, '+', '-', 'COUNT', '1')
+  return found[1] and found[1][1] or '0-0'
+end
+
+-- The wallet, amount and nonce of an entry, and the id of the one before it.
+function channel.open(entry)
+  local wallet, amount, nonce, ms, index = struct.unpack(channel.ENTRY, entry)
+  return wallet, amount, nonce, string.format('%d-%d', ms, index)
+end
+
+-- The amounts that a wallet sent and got, after adding to both.
+function channel.net_with(packed, sent, got)
+  local sent_before, got_before = 0, 0
+  if packed then
+    sent_before, got_before = struct.unpack(channel.NET, packed)
+  end
+  return struct.pack(channel.NET, (sent_before + sent) % channel.WRAP, (got_before + got) % channel.WRAP)
+end
+
+-- Notes that a wallet may have an account in a shard. Returns its bitmap, and whether the bit is new.
+function channel.note_shard(key, wallet, number)
+  local bitmap = redis.call('HGET', key, wallet) or BITMAP
+  local at, value = math.floor(number / BITS) + 1, 2 ^ (number % BITS)
+  local byte = bitmap:byte(at)
+  if math.floor(byte / value) % 2 == 1 then
+    return bitmap, false
+  end
+  bitmap = bitmap:sub(1, at - 1) .. string.char(byte + value) .. bitmap:sub(at + 1)
+  redis.call('HSET', key, wallet, bitmap)
+  return bitmap, true
+end
+
+return channel

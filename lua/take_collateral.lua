@@ -1,0 +1,67 @@
+#!lua flags=allow-oom
+-- take_collateral: puts collateral of a channel into the accounts of its wallets in this shard, each entry once. It skips entries
+-- up to the mark and takes those that follow it without a gap. It works in every mode, so that nothing stays on its way.
+-- A wallet's nonce becomes at least that of the entry.
+--
+-- KEYS     1 {x}:from   2 {x}:bal   3 {x}:net   4 {x}:sum   5 {x}:out
+-- ARGV     1 shard prefix `{x}:`   2 number of the shard that sent; then for each entry, in their order: its id, and the entry
+-- Returns  { code, nowMs, mark, taken }: the id of the last entry taken, and how many this call took; OK; BEHIND, when an entry
+--          does not follow the mark: read the channel again from the mark; BROKEN, when an entry that was taken is none of the
+--          channel any more, because the shard that sent it lost it
+-- Emits    BALANCE, when it took any
+-- Bound    TAKE_MAX entries
+
+local channel = require('lib.channel')
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local outbox = require('lib.outbox')
+
+local TAKE_MAX = 100
+
+local shard, source = ARGV[1], ARGV[2]
+local now_ms = outbox.now_ms()
+local mark = redis.call('HGET', KEYS[1], source) or '0-0'
+
+-- Choose the entries that follow the mark, and list their wallets.
+local wallets, slot_of, taken, total, code = {}, {}, {}, 0, 'OK'
+for i = 3, #ARGV, 2 do
+  local id, entry = ARGV[i], ARGV[i + 1]
+  if #taken < TAKE_MAX and code == 'OK' and channel.is_later(id, mark) then
+    local wallet, amount, _, before = channel.open(entry)
+    if before == mark and total + amount > integer.MOST then
+      break
+    elseif before == mark then
+      mark, taken[#taken + 1], total = id, entry, total + amount
+      if not slot_of[wallet] then
+        wallets[#wallets + 1] = wallet
+        slot_of[wallet] = #wallets
+      end
+    else
+      code = channel.is_later(before, mark) and 'BEHIND' or 'BROKEN'
+    end
+  end
+end
+if #taken == 0 then
+  return { code, integer.text(now_ms), mark, 0 }
+end
+
+local accounts, moves = ledger.read(shard, nil, wallets, #wallets, 0), {}
+local nets, changed = redis.call('HMGET', KEYS[3], unpack(wallets)), {}
+for i = 1, #taken do
+  local wallet, amount, nonce = channel.open(taken[i])
+  local slot = slot_of[wallet]
+  ledger.move(accounts, slot, amount, 0)
+  ledger.lift(accounts, slot, nonce)
+  nets[slot] = channel.net_with(nets[slot], 0, amount)
+end
+for slot = 1, #wallets do
+  changed[2 * slot - 1], changed[2 * slot] = wallets[slot], nets[slot]
+  moves[slot] = outbox.move(outbox.NOTHING, 0, 0, 0)
+end
+-- From here on nothing may fail.
+ledger.write(accounts, shard, nil, #wallets)
+redis.call('HSET', KEYS[1], source, mark)
+redis.call('HINCRBY', KEYS[4], 'got:' .. source, integer.text(total))
+redis.call('HSET', KEYS[3], unpack(changed))
+outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, table.concat(wallets), table.concat(moves))
+return { code, integer.text(now_ms), mark, #taken }

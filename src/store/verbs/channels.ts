@@ -1,0 +1,228 @@
+import type { Redis } from 'ioredis';
+import { Refusal } from '../../exchange/errors';
+import { decodeCash } from '../records/account';
+import { NET } from '../records/layout';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import { holderOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import { refusalCode } from '../redis/refusals';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** The wallet's collateral in one shard, and what it sent from there and got there, modulo WRAP. */
+export interface PurseInShard {
+  /** Null when the wallet has no account there. */
+  readonly freeMicro: number | null;
+  readonly reservedMicro: number;
+  readonly nonce: number;
+  readonly sentMicro: number;
+  readonly gotMicro: number;
+}
+
+export interface SendOptions {
+  readonly from: number;
+  readonly to: number;
+  /** 20 bytes. */
+  readonly wallet: Buffer;
+  readonly needMicro: number;
+  /** Of the caller's hold; empty without one. */
+  readonly token: string;
+  /** At the wallet's home the grant of a new wallet, elsewhere the nonce that it has at home. */
+  readonly home: { readonly grantMicro: number } | { readonly nonce: number };
+}
+
+/** How much was sent, or why nothing was. */
+export type SendReply =
+  | { readonly code: 'OK'; readonly sentMicro: number }
+  | { readonly code: 'SHORT' | 'BUSY' };
+
+export interface Channels {
+  /** send_collateral. Throws HALTED. */
+  send(options: SendOptions): Promise<SendReply>;
+  /**
+   * Takes all that is in the channel and whose loss is not to be feared: returns false when a replica of the sender did not
+   * confirm its entries in time. Throws ChannelBroken.
+   */
+  drain(from: number, to: number): Promise<boolean>;
+  /** hold_purse: the shards of the wallet in ascending order, and its nonce; null when another gatherer holds it. */
+  hold(
+    home: number,
+    wallet: Buffer,
+    token: string,
+    shard: number,
+  ): Promise<{ readonly shards: readonly number[]; readonly nonce: number } | null>;
+  release(home: number, wallet: Buffer, token: string): Promise<void>;
+  /** The shards in which the wallet may have an account, besides its home. */
+  shardsOf(home: number, wallet: Buffer): Promise<number[]>;
+  look(shard: number, wallet: Buffer): Promise<PurseInShard>;
+  /** lift_nonce. */
+  lift(shard: number, wallet: Buffer, nonce: number): Promise<void>;
+}
+
+interface ChannelOptions {
+  /**
+   * A connection of its own is best: where Redis has replicas, a transfer waits on it for their answer. Scripts must run on it, too,
+   * because WAIT speaks of the writes of its own connection.
+   */
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly shards: readonly ShardKeys[];
+}
+
+/** A shard lost collateral that it had sent and that another shard has taken: `shards` names both. */
+export class ChannelBroken extends Error {
+  constructor(
+    readonly from: number,
+    readonly to: number,
+  ) {
+    super(`shard ${from} lost entries of its channel to shard ${to} that were taken`);
+  }
+}
+
+/** lua/lib/channel.lua has the same number: what a wallet sent and got is counted modulo it. */
+const WRAP = 2 ** 52;
+const HOLD_MS = 1_500;
+const READ_MAX = 100;
+/** The most calls of one drain. */
+const DRAIN_STEPS_MAX = 1_000;
+/** The time that replicas have to confirm what a transfer takes; the next pull or `finishTransfers` takes it after that. */
+const WAIT_MS = 50;
+const BITS = 8;
+const ROLE_REPLICAS = 2;
+
+/** The amount on its way according to some purses: a difference of counters that wrap. */
+export function inTransitOf(purses: readonly PurseInShard[]): number {
+  // Each sum is below 2^53, and so exact.
+  const sum = purses.reduce((so, { sentMicro, gotMicro }) => (so + (sentMicro - gotMicro)) % WRAP, 0);
+  return sum > WRAP / 2 ? sum - WRAP : sum < -WRAP / 2 ? sum + WRAP : sum;
+}
+
+export function shardsIn(bitmap: Buffer): number[] {
+  const found: number[] = [];
+  for (let k = 0; k < bitmap.length * BITS; k++)
+    if (((bitmap[Math.floor(k / BITS)] ?? 0) >> (k % BITS)) & 1) found.push(k);
+  return found;
+}
+
+interface Seen {
+  /** How often the connection to the node was cut. */
+  cuts: number;
+  /**
+   * The most replicas that the node had while this process ran. One that it does not list now, because their link is down, may
+   * still take over from it.
+   */
+  replicas: number;
+}
+
+const seen = new WeakMap<Redis, Seen>();
+
+function seenOf(node: Redis): Seen {
+  const known = seen.get(node);
+  if (known) return known;
+  const fresh: Seen = { cuts: 0, replicas: 0 };
+  seen.set(node, fresh);
+  node.on('close', () => {
+    fresh.cuts++;
+  });
+  return fresh;
+}
+
+/** The steps of which a transfer of collateral from one shard to another consists. purse.ts puts them together. */
+export function createChannels({ redis, run, shards }: ChannelOptions): Channels {
+  function keysOf(shard: number): ShardKeys {
+    const keys = shards[shard];
+    if (!keys) throw new RangeError(`no shard ${shard}`);
+    return keys;
+  }
+
+  async function send({ from, to, wallet, needMicro, token, home }: SendOptions): Promise<SendReply> {
+    const keys = keysOf(from);
+    const [grant, nonce] = 'grantMicro' in home ? [String(home.grantMicro), ''] : ['', home.nonce];
+    const [code, , detail] = await run(
+      'send_collateral',
+      [
+        ...([keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode] as const),
+        ...([keys.purses, keys.purseHold(wallet)] as const),
+      ],
+      [keys.prefix, wallet, to, String(needMicro), token, grant, nonce],
+    );
+    const name = code.toString();
+    if (name === 'OK') return { code: name, sentMicro: Number(detail) };
+    if (name === 'SHORT' || name === 'BUSY') return { code: name };
+    throw new Refusal(refusalCode(name));
+  }
+
+  /**
+   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. Null when they did not
+   * answer in time, or when another node or another connection came in between: what it read may be lost then.
+   */
+  async function safely<T>(keys: ShardKeys, act: () => Promise<T>): Promise<T | null> {
+    const node = holderOf(redis, keys);
+    const known = seenOf(node);
+    const before = known.cuts;
+    const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
+    if (role[0] !== 'master') return null;
+    known.replicas = Math.max(known.replicas, (role[ROLE_REPLICAS] as unknown[]).length);
+    const confirmed = known.replicas === 0 ? 0 : await node.wait(known.replicas, WAIT_MS);
+    const isSame = known.cuts === before && holderOf(redis, keys) === node;
+    return isSame && confirmed >= known.replicas ? reply : null;
+  }
+
+  async function drain(from: number, to: number): Promise<boolean> {
+    const [donor, target] = [keysOf(from), keysOf(to)];
+    for (let step = 0; step < DRAIN_STEPS_MAX; step++) {
+      const mark = (await redis.hget(target.taken, String(from))) ?? NO_ENTRY;
+      const read = await safely(donor, () =>
+        run('read_channel', [donor.channel(to), donor.sums], [mark, READ_MAX, to]),
+      );
+      if (!read) return false;
+      const [last, , ...entries] = read;
+      if (isBefore(last.toString(), mark)) throw new ChannelBroken(from, to);
+      if (entries.length === 0) return true;
+      const [code] = await run(
+        'take_collateral',
+        [target.taken, target.cash, target.nets, target.sums, target.outbox],
+        [target.prefix, from, ...entries],
+      );
+      // BEHIND: another process took some of these in between.
+      if (code.toString() === 'BROKEN') throw new ChannelBroken(from, to);
+    }
+    return false;
+  }
+
+  async function hold(home: number, wallet: Buffer, token: string, shard: number) {
+    const keys = keysOf(home);
+    const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
+    // The bit of a shard must not be lost once collateral is there.
+    const reply = await safely(keys, () => run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]));
+    if (!reply) throw notSafe();
+    const [code, , bitmap, nonce] = reply;
+    if (code.toString() !== 'OK' || !bitmap) return null;
+    return { shards: shardsIn(bitmap), nonce: Number(nonce) };
+  }
+
+  async function release(home: number, wallet: Buffer, token: string): Promise<void> {
+    await run('release_purse', [keysOf(home).purseHold(wallet)], [token]);
+  }
+
+  async function shardsOf(home: number, wallet: Buffer): Promise<number[]> {
+    const bitmap = await redis.hgetBuffer(keysOf(home).purses, wallet);
+    return bitmap ? shardsIn(bitmap) : [];
+  }
+
+  async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
+    const keys = keysOf(shard);
+    const [cash, net] = await run('read_purse', [keys.cash, keys.nets], [wallet]);
+    const account = cash.length > 0 ? decodeCash(cash) : { freeMicro: null, reservedMicro: 0, nonce: 0 };
+    return { ...account, ...(net.length > 0 ? NET.read(net) : { sentMicro: 0, gotMicro: 0 }) };
+  }
+
+  async function lift(shard: number, wallet: Buffer, nonce: number): Promise<void> {
+    const keys = keysOf(shard);
+    await run('lift_nonce', [keys.cash, keys.outbox, keys.raisedNonces], [keys.prefix, wallet, nonce]);
+  }
+
+  return { send, drain, hold, release, shardsOf, look, lift };
+}
+
+export const notSafe = (): Refusal =>
+  new Refusal('UNAVAILABLE', 'collateral of this wallet is on its way between two shards; retry');

@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { tell } from '../../support/telling';
+import { definitionsOf, simulate } from './quint';
+import { type Model, search, told } from './search';
+import { idOf, ofTrace, type QuintMap, type QuintRecord, type QuintSet, type Value } from './values';
+
+/** The promises of docs/model.md about transfers between shards, checked in every state of each scope. */
+const STATES_MAX = 400_000;
+const TRACES = 2;
+const STEPS_MAX = 20;
+
+const model: Model = definitionsOf(['scopes', 'initial', 'following', 'violated', 'stuck']);
+const scopes = new Map(
+  [...(model.scopes as QuintMap).items.values()].map(([name, scope]) => [
+    name as string,
+    scope as QuintRecord,
+  ]),
+);
+const scopeOf = (name: string): QuintRecord => {
+  const found = scopes.get(name);
+  if (found === undefined) throw new Error(`no scope ${name}`);
+  return found;
+};
+
+/** Searched only in the long form: each has more than 6,000 states. */
+const LARGE = ['cancel', 'nonce twice', 'nonce home', 'target fails', 'no barrier', 'late clock'];
+const isLong = process.env.MODEL_SCOPES === 'all';
+/** Quint's simulator takes ten seconds to start. */
+const whenLong = isLong ? test : test.skip;
+const played = [...scopes.keys()].filter((name) => isLong || !LARGE.includes(name));
+
+test.each(played)('in no state of the scope "%s" is a promise broken', (name) => {
+  const { states, steps, violations, trace, isWhole } = search(model, scopeOf(name), STATES_MAX);
+  tell(`transfers, ${name}: ${states} states, at most ${steps} steps away`);
+  expect([violations, told(trace)]).toEqual([[], []]);
+  expect(isWhole).toBe(true);
+  expect([states > 90, isLong || states <= 6_000]).toEqual([true, true]);
+});
+
+const UNJUST = 'a refusal that no order of the commands justifies';
+const TWICE = 'a channel is broken in spite of the barrier';
+const NO_BIT = 'a shard with an account has no bit';
+const STALE = 'a nonce below the raised one was accepted';
+
+test.each([
+  ['mark not compared', 'two', TWICE],
+  ['hold ignored', 'calm', 'a command was given up without a fault'],
+  ['nonce of the donor', 'nonce', STALE],
+  ['bitmap before the raise', 'nonce', STALE],
+  ['sent and got not compared', 'unequal', UNJUST],
+  ['bit after the send', 'calm', NO_BIT],
+  ['a silent shard counts as empty', 'two', UNJUST],
+  ['a reader waits without a write', 'donor fails', TWICE],
+  ['wait on a new connection', 'donor fails', TWICE],
+  ['bit not waited for', 'home fails', NO_BIT],
+  ['only a new bit waited for', 'home fails', NO_BIT],
+])('the planted bug "%s" is found', (bug, name, violation) => {
+  const { violations } = search(model, { ...scopeOf(name), bug }, STATES_MAX);
+  expect(violations).toContain(violation);
+});
+
+test('without the barrier a failover of a donor makes money, and the worker tells it', () => {
+  const scope = { ...scopeOf('donor fails'), barrier: false };
+  expect(search(model, scope, STATES_MAX).violations).toEqual([]);
+  const { violations } = search({ ...model, violated: neverBroken }, scope, STATES_MAX);
+  expect(violations).toEqual([TWICE]);
+});
+
+/** The checks as if the barrier had been there. */
+function neverBroken(scope: Value, state: Value): Value {
+  return model.violated({ ...(scope as QuintRecord), barrier: true }, state);
+}
+
+whenLong("each step of Quint's own simulator is one of as many steps that the search finds", () => {
+  const seed = process.env.SEED ?? `0x${randomInt(2 ** 32).toString(16)}`;
+  tell(`traces of Quint: SEED=${seed} repeats them`);
+  let steps = 0;
+  for (const { states } of simulate(TRACES, STEPS_MAX, seed)) {
+    const trace = states.map((state) => ofTrace(state) as QuintRecord);
+    for (const [index, { scope, state, choices }] of trace.entries()) {
+      const found = (model.following(scope as Value, state as Value) as QuintSet).items;
+      expect(found.size).toBe(choices);
+      const after = trace[index + 1]?.state;
+      if (after === undefined) continue;
+      expect(found.has(idOf(after))).toBe(true);
+      steps++;
+    }
+  }
+  expect(steps).toBeGreaterThan(TRACES);
+});

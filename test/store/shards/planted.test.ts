@@ -1,0 +1,110 @@
+import { micro } from '../../../src/exchange/units';
+import type { RunningRedis } from '../../../src/local/redis';
+import { addressBytes } from '../../../src/store/records/order';
+import { startTestRedis } from '../../support/redis';
+import { type Patch, patchedScripts } from '../fuzzing/scripts';
+import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
+
+/** Bugs of the transfers, planted in a copy of lua/: the same story is whole without them and not with them. */
+let server: RunningRedis;
+beforeAll(async () => {
+  server = await startTestRedis();
+});
+afterAll(() => server.stop());
+
+const alice = walletWithHome(0, 4);
+
+async function told(patches: readonly Patch[], story: (w: ShardWorld) => Promise<unknown>): Promise<unknown> {
+  const w = await openShardWorld({ urls: [server.url], count: 4, sources: patchedScripts(patches) });
+  try {
+    return await story(w);
+  } finally {
+    w.stop();
+  }
+}
+
+/** Two takers read the same entry before either takes it. */
+async function takenTwice(w: ShardWorld): Promise<string[]> {
+  const [home, other] = w.shards;
+  if (!home || !other) throw new Error('no shards');
+  const terms = { from: 0, to: 1, wallet: addressBytes(alice), needMicro: 1, token: '' };
+  await w.channels.send({ ...terms, home: { grantMicro: GRANT } });
+  const [entry] = await w.redis.xrangeBuffer(home.channel(1), '-', '+');
+  for (let i = 0; i < 2; i++) {
+    await w.run(
+      'take_collateral',
+      [other.taken, other.cash, other.nets, other.sums, other.outbox],
+      [other.prefix, 0, entry?.[0] ?? '', entry?.[1][1] ?? ''],
+    );
+  }
+  return w.differences();
+}
+
+/** A wallet with 50 in each of two shards sends an order of 60 to both at once. Returns the codes of the answers. */
+async function sixtyTwice(w: ShardWorld): Promise<string[]> {
+  const codes: string[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const wallet = walletWithHome(0, 4, turn);
+    const holds = [w.order(1, wallet, 0, 0, 5_000, 50 * 200), w.order(2, wallet, 0, 0, 5_000, 50 * 200)];
+    for (const hold of holds) await w.exchange.place(hold);
+    for (const [i, hold] of holds.entries())
+      await w.exchange.of(w.ids[i + 1] ?? '').cancel(hold.marketId, wallet, hold.orderHash, 'USER');
+    const ends = await Promise.allSettled([w.reserve(1, wallet, 60), w.reserve(2, wallet, 60)]);
+    codes.push(
+      ends
+        .map((end) => (end.status === 'rejected' ? end.reason.code : 'BOOKED'))
+        .sort()
+        .join(' '),
+    );
+  }
+  return [...new Set(codes)];
+}
+
+/** The raise of a nonce ends after the home; then collateral opens another shard. Returns the code of the answer to an old order there. */
+async function oldOrder(w: ShardWorld): Promise<string> {
+  await w.reserve(1, alice, 40);
+  const hold = w.order(1, alice, 0, 0, 5_000, 20 * 200);
+  await w.exchange.place(hold);
+  await w.reserve(0, alice, 40);
+  await w.exchange.of(hold.marketId).cancel(hold.marketId, alice, hold.orderHash, 'USER');
+  const home = w.shards[0];
+  if (!home) throw new Error('no shards');
+  await w.run(
+    'raise_nonce',
+    [home.cash, home.sums, home.outbox, home.raisedNonces, home.operation('one'), home.mode],
+    [home.prefix, addressBytes(alice), String(GRANT), 1_000],
+  );
+  await w.exchange.convert(w.ids[3] ?? '', alice, micro(10_000_000), 'split');
+  return w.exchange.place(w.order(3, alice, 0, 0, 5_000, 200)).then(
+    () => 'BOOKED',
+    (error) => error.code,
+  );
+}
+
+test('without a planted bug every story is whole', async () => {
+  expect(await told([], takenTwice)).toEqual([]);
+  expect(await told([], sixtyTwice)).toEqual(['BOOKED INSUFFICIENT_BALANCE']);
+  expect(await told([], oldOrder)).toBe('INVALID_NONCE_VALUE');
+});
+
+test('an entry taken twice, because the mark is not compared, is found by the audits', async () => {
+  const bug = [
+    { file: 'take_collateral.lua', from: "code == 'OK' and channel.is_later(id, mark)", to: "code == 'OK'" },
+    { file: 'take_collateral.lua', from: 'elseif before == mark then', to: 'elseif true then' },
+  ];
+  const found = (await told(bug, takenTwice)) as string[];
+  expect(found.join()).toContain('IN_TRANSIT 0 to 1');
+});
+
+test('when the hold is ignored, two orders of a wallet take the collateral from each other', async () => {
+  const bug = [
+    { file: 'hold_purse.lua', from: 'if holder and holder ~= ARGV[2] then', to: 'if false then' },
+    { file: 'send_collateral.lua', from: 'if holder and holder ~= ARGV[5] then', to: 'if false then' },
+  ];
+  expect(((await told(bug, sixtyTwice)) as string[]).join()).toContain('UNAVAILABLE');
+});
+
+test('when a shard is opened with the nonce of the sender, an order under an older nonce is booked', async () => {
+  const bug = [{ file: 'send_collateral.lua', from: 'is_home and nonce or tonumber(ARGV[7])', to: 'nonce' }];
+  expect(await told(bug, oldOrder)).toBe('BOOKED');
+});

@@ -1,0 +1,117 @@
+import { micro } from '../../../src/exchange/units';
+import type { RunningRedis } from '../../../src/local/redis';
+import { startTestRedis } from '../../support/redis';
+import { openShardWorld, type ShardWorld, walletWithHome } from './world';
+
+/** Collateral follows its wallet from shard to shard. Four shards on one Redis; every wallet starts with 100 at its home. */
+let server: RunningRedis;
+let w: ShardWorld;
+beforeAll(async () => {
+  server = await startTestRedis();
+});
+beforeEach(async () => {
+  w = await openShardWorld({ urls: [server.url], count: 4 });
+});
+afterEach(async () => {
+  expect(await w.differences()).toEqual([]);
+  w.stop();
+});
+afterAll(() => server.stop());
+
+const alice = walletWithHome(0, 4);
+
+test('an order at the home of its wallet moves nothing', async () => {
+  await w.reserve(0, alice, 60);
+  expect(await w.redis.exists(w.shards[0]?.channel(1) ?? '', w.shards[0]?.purses ?? '')).toBe(0);
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 40_000_000, reservedMicro: 60_000_000 });
+});
+
+test('an order elsewhere gets what it needs from the home, or a quarter of what is free there', async () => {
+  await w.reserve(1, alice, 1);
+  expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({
+    freeMicro: 24_000_000,
+    reservedMicro: 1_000_000,
+  });
+  await w.reserve(2, alice, 70);
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 29_000_000, reservedMicro: 71_000_000 });
+  expect(await w.inTransit()).toBe(0n);
+});
+
+test('an order gets what it needs from several shards', async () => {
+  await w.reserve(1, alice, 1);
+  await w.reserve(2, alice, 1);
+  await w.reserve(3, alice, 98);
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
+});
+
+test('a refusal names the collateral of all shards', async () => {
+  await w.reserve(1, alice, 10);
+  await w.reserve(2, alice, 20);
+  for (const shard of [0, 1, 2, 3])
+    await expect(w.reserve(shard, alice, 71)).rejects.toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      extra: { required: '71', available: '70', asset: 'COLLATERAL' },
+    });
+  await w.reserve(3, alice, 70);
+});
+
+test('sets are split with collateral of other shards, and a repetition splits none', async () => {
+  await w.exchange.convert(w.ids[3] ?? '', alice, micro(99_000_000), 'once');
+  await w.exchange.convert(w.ids[3] ?? '', alice, micro(99_000_000), 'once');
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 1_000_000, reservedMicro: 0 });
+});
+
+test('a replacement counts the reserve of the order that it replaces', async () => {
+  const old = w.order(2, alice, 0, 0, 5_000, 60 * 200);
+  await w.exchange.place(old);
+  const refused = w.exchange.replace(w.order(2, alice, 0, 0, 5_000, 101 * 200), old.orderHash);
+  await expect(refused).rejects.toMatchObject({ extra: { required: '101', available: '100' } });
+  const { record } = await w.exchange.replace(w.order(2, alice, 0, 0, 5_000, 100 * 200), old.orderHash);
+  expect(record.status).toBe('OPEN');
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
+});
+
+describe('the nonce', () => {
+  const nonceIs = (current: string) => ({ code: 'INVALID_NONCE_VALUE', extra: { current } });
+  const at = (shard: number, nonce: number) => w.order(shard, alice, 0, 0, 5_000, 200, { nonce });
+
+  test('is that of the home in a shard that the wallet never used', async () => {
+    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+    await expect(w.exchange.place(at(2, 0))).rejects.toMatchObject(nonceIs('1'));
+    const sale = w.order(2, alice, 1, 0, 5_000, 200, { nonce: 1 });
+    await expect(w.exchange.place(sale)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    expect((await w.exchange.place(at(3, 1))).record.status).toBe('OPEN');
+  });
+
+  test('is raised in every shard of the wallet, and its older orders end there', async () => {
+    for (const shard of [0, 1, 3]) await w.exchange.place(at(shard, 0));
+    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+    for (const shard of [0, 1, 2, 3])
+      await expect(w.exchange.place(at(shard, 0))).rejects.toMatchObject(nonceIs('1'));
+    await w.exchange.invalidateAll(alice, 1);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 100_000_000, reservedMicro: 0 });
+    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+  });
+
+  test('that a third shard sends with collateral is that of the home', async () => {
+    await w.reserve(1, alice, 60);
+    await w.reserve(2, alice, 1);
+    await w.exchange.raiseNonce(alice, 'one');
+    await w.exchange.place(w.order(3, alice, 0, 0, 5_000, 39 * 200, { nonce: 1 }));
+    await expect(w.exchange.place(at(3, 0))).rejects.toMatchObject(nonceIs('1'));
+  });
+});
+
+test('two orders of 60 out of 50 and 50: one is booked, and the other refused', async () => {
+  for (let turn = 0; turn < 10; turn++) {
+    const wallet = walletWithHome(0, 4, 1 + turn);
+    // 50 in each of two shards, none at home.
+    const holds = [w.order(1, wallet, 0, 0, 5_000, 50 * 200), w.order(2, wallet, 0, 0, 5_000, 50 * 200)];
+    for (const hold of holds) await w.exchange.place(hold);
+    for (const [i, hold] of holds.entries())
+      await w.exchange.of(w.ids[i + 1] ?? '').cancel(hold.marketId, wallet, hold.orderHash, 'USER');
+    const ends = await Promise.allSettled([w.reserve(1, wallet, 60), w.reserve(2, wallet, 60)]);
+    const refused = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason.code);
+    expect(refused).toEqual(['INSUFFICIENT_BALANCE']);
+  }
+});

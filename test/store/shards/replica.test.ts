@@ -1,0 +1,64 @@
+import { type DurableRedis, startDurableRedis } from '../../support/durable-redis';
+import { until } from '../../support/waiting';
+import { openShardWorld, type ShardWorld, walletWithHome } from './world';
+
+/** Collateral that a replica does not have yet could come back with it, so no other shard takes it before. */
+let master: DurableRedis;
+let replica: DurableRedis;
+let w: ShardWorld;
+beforeEach(async () => {
+  [master, replica] = [await startDurableRedis(), await startDurableRedis()];
+  await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
+  await master.copied();
+  w = await openShardWorld({ urls: [master.url], count: 4 });
+});
+afterEach(async () => {
+  w.stop();
+  await replica.stop();
+  await master.stop();
+});
+
+const alice = walletWithHome(0, 4);
+const refused = (): Promise<void> =>
+  expect(w.reserve(1, alice, 60)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+const signal = (name: NodeJS.Signals): boolean => process.kill(replica.pid, name);
+const seesReplica = async (): Promise<boolean> =>
+  /slave0:.*state=online/.test(await w.redis.info('replication'));
+/** Until every transfer is through. */
+const finished = (): Promise<unknown> =>
+  until('nothing is on its way', async () => {
+    await w.transfers.finish();
+    return (await w.inTransit()) === 0n;
+  });
+
+test('collateral moves while the replica answers', async () => {
+  await w.reserve(1, alice, 60);
+  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 40_000_000, reservedMicro: 60_000_000 });
+  expect(await w.differences()).toEqual([]);
+});
+
+test.each([
+  ['is silent', async () => signal('SIGSTOP'), async () => signal('SIGCONT')],
+  [
+    'has lost its link',
+    () => replica.ask('REPLICAOF NO ONE'),
+    () => replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`),
+  ],
+])(
+  'while the replica %s nothing is taken, and when it is back the order runs',
+  async (state, lose, bring) => {
+    await w.reserve(2, alice, 10);
+    await lose();
+    if (state !== 'is silent') await until('the link is lost', async () => !(await seesReplica()));
+    await refused();
+    expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({ freeMicro: null });
+    expect(await w.inTransit()).toBeGreaterThan(0n);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 90_000_000, reservedMicro: 10_000_000 });
+    await bring();
+    await until('the replica is back', seesReplica);
+    await finished();
+    await w.reserve(1, alice, 60);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 30_000_000, reservedMicro: 70_000_000 });
+    expect(await w.differences()).toEqual([]);
+  },
+);

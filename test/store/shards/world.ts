@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import type { OutcomeIndex } from '../../../src/exchange/market';
+import type { Side } from '../../../src/exchange/match';
+import { chainScale } from '../../../src/exchange/order';
+import { lots, micro, pips } from '../../../src/exchange/units';
+import { createAudit } from '../../../src/store/audit/audit';
+import { checkChannels } from '../../../src/store/audit/check-channels';
+import { addressBytes } from '../../../src/store/records/order';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import { shardKeys } from '../../../src/store/redis/keys';
+import { createScripts, scriptSources } from '../../../src/store/redis/scripts';
+import { homeOf, type ShardCount } from '../../../src/store/redis/tags';
+import { type Channels, createChannels } from '../../../src/store/verbs/channels';
+import type { PlaceRequest } from '../../../src/store/verbs/place';
+import { createShards } from '../../../src/store/verbs/shards';
+import { createTransfers } from '../../../src/store/verbs/transfers';
+import { READY_MS } from '../../support/waiting';
+import { signedAs } from '../fuzzing/requests';
+
+/** An exchange of several shards, on one Redis or on a cluster. */
+export interface ShardWorldOptions {
+  readonly urls: readonly string[];
+  readonly count: ShardCount;
+  readonly grantMicro?: number;
+  /** The scripts, with bugs planted. */
+  readonly sources?: ReadonlyMap<string, string>;
+  /** Stands between the purse and its channels. */
+  readonly around?: (channels: Channels) => Channels;
+}
+
+export const GRANT = 100_000_000;
+let serial = 0;
+
+export type ShardWorld = Awaited<ReturnType<typeof openShardWorld>>;
+
+/** Empties the Redis. Market m<k> is in shard k. */
+export async function openShardWorld(options: ShardWorldOptions) {
+  const { urls, count, grantMicro = GRANT, sources = scriptSources(), around = (same) => same } = options;
+  const redis = connect({ urls });
+  await ready(redis, READY_MS);
+  for (const master of 'nodes' in redis ? redis.nodes('master') : [redis]) await master.flushall();
+  const run = createScripts(redis, sources);
+  const shards = Array.from({ length: count }, (_, k) => shardKeys(k));
+  const channels = createChannels({ redis, run, shards });
+  const shardOf = (id: string): number => Number(id.slice(-2)) % count;
+  const grant = micro(grantMicro);
+  const exchange = createShards({
+    ...{ run, shards, shardOf, grantMicro: grant, makersMax: 500 },
+    channels: around(channels),
+  });
+  const ids = shards.map((_, k) => `market${String(k).padStart(2, '0')}`);
+  for (const id of ids)
+    await exchange.of(id).createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
+
+  /** An order of whole shares; each is a new one. */
+  function order(
+    shard: number,
+    maker: string,
+    side: Side,
+    outcome: OutcomeIndex,
+    pricePips: number,
+    sizeLots: number,
+    more: Partial<PlaceRequest> = {},
+  ): PlaceRequest {
+    const signed = signedAs(`shards ${serial++}`, more.nonce ?? 0);
+    return {
+      marketId: ids[shard] ?? '',
+      orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,
+      maker,
+      order: {
+        ...{ side, outcome, pricePips: pips(pricePips), sizeLots: lots(sizeLots), budgetMicro: micro(0) },
+      },
+      ...{ orderType: 'GTC', selfTradePrevention: 'NONE', expirationSec: 0, nonce: 0, feeRateBps: 0 },
+      ...{ lotLots: lots(1), deadlineMs: 0, clientOrderId: null, signed, dryRun: false },
+      ...more,
+    };
+  }
+  /** Reserves `units` of collateral in a shard: so many shares at 0.5, twice. */
+  const reserve = (shard: number, maker: string, units: number): Promise<unknown> =>
+    exchange.place(order(shard, maker, 0, 0, 5_000, units * 200));
+
+  /** Every audit: of each shard by itself, and of the channels. Each text is a difference. */
+  async function differences(): Promise<string[]> {
+    const found: string[] = [];
+    const scale = chainScale(18);
+    for (const [k, keys] of shards.entries()) {
+      const report = await createAudit({ redis, run, keys, scale, settlementGraceMs: 3_600_000 })();
+      found.push(
+        ...report.differences
+          .filter(({ kind }) => !IGNORED.has(kind))
+          .map(
+            (one) => `shard ${k}: ${one.kind} ${one.wallet ?? ''} ${one.expected} ${one.found} ${one.detail}`,
+          ),
+      );
+    }
+    const { differences: between } = await checkChannels({ redis, shards });
+    found.push(...between.map(({ kind, name, wallet, detail }) => `${kind} ${name ?? wallet} ${detail}`));
+    return found;
+  }
+
+  const inTransit = async (): Promise<bigint> => (await checkChannels({ redis, shards })).inTransitMicro;
+  const transfers = createTransfers({ redis, channels, shards, olderThanMs: 0 });
+
+  return {
+    ...{ redis, run, shards, channels, exchange, ids, order, reserve, differences, inTransit, transfers },
+    homeOf: (address: string): number => homeOf(addressBytes(address), count),
+    stop: () => disconnect(redis),
+  };
+}
+
+/** The journal runs in a process of its own, and these markets have no documents. */
+const IGNORED = new Set(['POSITION', 'DOCUMENT', 'NAME', 'AGENDA', 'SETTLEMENT_MISSING']);
+
+/** Wallets with a given home among so many shards. */
+export function walletWithHome(home: number, count: ShardCount, skip = 0): string {
+  let left = skip;
+  for (let i = 1; ; i++) {
+    const address = `0x${i.toString(16).padStart(40, '0')}`;
+    if (homeOf(addressBytes(address), count) === home && left-- === 0) return address;
+  }
+}
