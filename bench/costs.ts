@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { BATCH_ORDERS_MAX } from '../src/wire/requests/orders';
 import { median, round } from './figures';
 import { openLoad, requestBytes } from './load';
 import { createSigner, type Signer } from './signer';
@@ -16,6 +17,8 @@ export interface CostRow {
   readonly stage: Stage | 'all';
   readonly micros: number;
   readonly part: number;
+  /** Of an order in a batch of 20. */
+  readonly batchMicros: number;
   readonly floorMicros: number;
 }
 
@@ -35,7 +38,8 @@ const FRAMES_SHOWN = 40;
 
 interface Contender {
   readonly side: Side;
-  readonly path: (target: string) => string;
+  /** The requests that bring so many orders. */
+  readonly requests: (signer: Signer, orders: number) => Buffer[];
 }
 
 interface Window {
@@ -53,11 +57,11 @@ export async function benchCosts(
   const sides = [broadcaster];
   try {
     const signer = await createSigner(broadcaster);
-    const contend = (side: Side, to: (target: string) => string): Contender => {
+    const started = async (starting: Promise<Side>): Promise<Side> => {
+      const side = await starting;
       sides.push(side);
-      return { side, path: to };
+      return side;
     };
-    const same = (target: string): string => target;
     const floor = (flags: readonly string[]) =>
       startSide('plain.ts', ['floor', redisUrl, '{}', ''], process.env, CONNECTIONS, flags);
     const watch = (folder = ''): string[] => [
@@ -65,14 +69,17 @@ export async function benchCosts(
       `--cpu-prof-dir=${folder}`,
       `--cpu-prof-interval=${INTERVAL_MICROS}`,
     ];
-    const ours = contend(await startWeb('secp256k1', redisUrl, CONNECTIONS), same);
-    const theirs = contend(await floor([]), () => '/orders');
-    const oursWatched = contend(await startWeb('secp256k1', redisUrl, CONNECTIONS, watch(folders[0])), same);
-    const theirsWatched = contend(await floor(watch(folders[1])), () => '/orders');
+    const ours = await started(startWeb('secp256k1', redisUrl, CONNECTIONS));
+    const theirs = await started(floor([]));
+    const oursWatched = await started(startWeb('secp256k1', redisUrl, CONNECTIONS, watch(folders[0])));
+    const theirsWatched = await started(floor(watch(folders[1])));
+    const single = way(ours, oursWatched, singly());
+    const batch = way(ours, oursWatched, batched);
+    const bare = way(theirs, theirsWatched, singly('/orders'));
     const costs = new Map<Contender, number[]>();
     const windows = new Map<Contender, Window[]>();
     for (let n = -1; n < ROUNDS; n++) {
-      for (const contender of [ours, theirs, oursWatched, theirsWatched]) {
+      for (const contender of [single, batch, bare].flatMap(({ quiet, watched }) => [quiet, watched])) {
         const { micros, window } = await run(contender, signer, n < 0 ? WARM_UP : ORDERS);
         if (n < 0) continue;
         costs.set(contender, [...(costs.get(contender) ?? []), micros]);
@@ -82,22 +89,23 @@ export async function benchCosts(
     stopSides(sides.splice(0));
     const [profile, floorProfile] = await Promise.all(folders.map((folder) => profileIn(folder)));
     if (!profile || !floorProfile) throw new Error('no profile was written');
-    const of = (one: CpuProfile, watched: Contender) => partsOf(one, windows.get(watched) ?? []);
-    const [parts, floorParts] = [of(profile, oursWatched), of(floorProfile, theirsWatched)];
-    const [whole, floorWhole] = [median(costs.get(ours) ?? []), median(costs.get(theirs) ?? [])];
+    const taken = ({ quiet, watched }: Way, from: CpuProfile): Taken => {
+      const whole = median(costs.get(quiet) ?? []);
+      return { ...partsOf(from, windows.get(watched) ?? []), whole };
+    };
+    const one = taken(single, profile);
+    const twenty = taken(batch, profile);
+    const unchecked = taken(bare, floorProfile);
+    const micros = ({ stages, whole }: Taken, stage: Stage): number =>
+      round(whole * (stages.get(stage) ?? 0), 1);
     for (const stage of STAGES) {
-      const part = parts.stages.get(stage) ?? 0;
-      const floorMicros = round(floorWhole * (floorParts.stages.get(stage) ?? 0), 1);
-      emit({ suite: 'costs', stage, micros: round(whole * part, 1), part: round(part, 3), floorMicros });
+      const part = round(one.stages.get(stage) ?? 0, 3);
+      const others = { batchMicros: micros(twenty, stage), floorMicros: micros(unchecked, stage) };
+      emit({ suite: 'costs', stage, micros: micros(one, stage), part, ...others });
     }
-    emit({
-      suite: 'costs',
-      stage: 'all',
-      micros: round(whole, 1),
-      part: 1,
-      floorMicros: round(floorWhole, 1),
-    });
-    const hottest = [...parts.frames].sort((a, b) => b[1] - a[1]).slice(0, FRAMES_SHOWN);
+    const others = { batchMicros: round(twenty.whole, 1), floorMicros: round(unchecked.whole, 1) };
+    emit({ suite: 'costs', stage: 'all', micros: round(one.whole, 1), part: 1, ...others });
+    const hottest = [...one.frames].sort((a, b) => b[1] - a[1]).slice(0, FRAMES_SHOWN);
     for (const [frame, part] of hottest) tellFrame({ suite: 'costs', frame, part: round(part, 4) });
   } finally {
     stopSides(sides);
@@ -105,11 +113,39 @@ export async function benchCosts(
   }
 }
 
-async function run({ side, path: to }: Contender, signer: Signer, orders: number) {
-  const requests = Array.from({ length: orders }, () => {
-    const { path: target, body } = signer.sign();
-    return requestBytes(to(target), body);
+interface Taken {
+  readonly stages: ReadonlyMap<Stage, number>;
+  readonly frames: ReadonlyMap<string, number>;
+  readonly whole: number;
+}
+
+/** One way in: at a process without a profiler, and at another with one. */
+interface Way {
+  readonly quiet: Contender;
+  readonly watched: Contender;
+}
+
+const way = (quiet: Side, watched: Side, requests: Contender['requests']): Way => ({
+  quiet: { side: quiet, requests },
+  watched: { side: watched, requests },
+});
+
+const singly =
+  (path?: string): Contender['requests'] =>
+  (signer, orders) =>
+    Array.from({ length: orders }, () => {
+      const submission = signer.sign();
+      return requestBytes(path ?? submission.path, submission.body);
+    });
+
+const batched: Contender['requests'] = ({ market, sign }, orders) =>
+  Array.from({ length: orders / BATCH_ORDERS_MAX }, () => {
+    const bodies = Array.from({ length: BATCH_ORDERS_MAX }, () => sign().body);
+    return requestBytes(`/markets/${market.id}/orders/batch`, `{"orders":[${bodies.join(',')}]}`);
   });
+
+async function run({ side, requests: requestsOf }: Contender, signer: Signer, orders: number) {
+  const requests = requestsOf(signer, orders);
   const load = await openLoad(side.port, CONNECTIONS);
   const before = await cpuMicros(side);
   const fromMicros = monotonicMicros();

@@ -10,7 +10,8 @@ export interface Load {
   stop(): void;
 }
 
-export type OnAnswer = (status: number, body: () => string) => void;
+/** `ms`: since the request was sent. */
+export type OnAnswer = (status: number, body: () => string, ms: number) => void;
 
 const TICK_MS = 4;
 /** A request without an answer within this time never gets one. */
@@ -31,15 +32,17 @@ interface Line {
   readonly socket: Socket;
 }
 
-export async function openLoad(port: number, connections: number): Promise<Load> {
-  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(port)));
+/** From this address of the machine. */
+export async function openLoad(port: number, connections: number, from = '127.0.0.1'): Promise<Load> {
+  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(port, from)));
   return {
     async flood(next, onAnswer) {
       await Promise.all(
         lines.map(async (line) => {
           for (let request = next(); request; request = next()) {
+            const startedAt = performance.now();
             const { status, body } = await line.ask(request);
-            onAnswer(status, body);
+            onAnswer(status, body, performance.now() - startedAt);
           }
         }),
       );
@@ -50,8 +53,9 @@ export async function openLoad(port: number, connections: number): Promise<Load>
       let failure: unknown;
       const send = async (line: Line, request: Buffer): Promise<void> => {
         try {
+          const startedAt = performance.now();
           const { status, body } = await line.ask(request);
-          onAnswer(status, body);
+          onAnswer(status, body, performance.now() - startedAt);
           idle.push(line);
         } catch (error) {
           failure ??= error;
@@ -80,8 +84,8 @@ export async function openLoad(port: number, connections: number): Promise<Load>
   };
 }
 
-async function openLine(port: number): Promise<Line> {
-  const socket = connect(port, '127.0.0.1').setNoDelay(true);
+async function openLine(port: number, from: string): Promise<Line> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from }).setNoDelay(true);
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let settle: ((answer: { status: number; body: () => string } | Error) => void) | null = null;

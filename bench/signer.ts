@@ -26,6 +26,8 @@ export interface Wish {
   readonly lots?: bigint;
   /** Seconds; 0 for an order that does not expire. */
   readonly expiration?: bigint;
+  /** By default each wallet in turn. */
+  readonly wallet?: number;
 }
 
 export type Signer = Awaited<ReturnType<typeof createSigner>>;
@@ -56,8 +58,9 @@ export async function createSigner(web: Side, walletCount = WALLETS) {
     outcome = count % 2 === 0 ? 0 : 1,
     lots,
     expiration = 0n,
+    wallet: number = count % walletCount,
   }: Wish = {}): Submission {
-    const number = count++ % walletCount;
+    count++;
     const { key, wallet } = wallets[number] as (typeof wallets)[number];
     const tokens = (lots ?? LOTS_USUAL) * LOT_AMOUNT;
     const fields: SignedOrder = {

@@ -3,9 +3,11 @@ import { startPostgres } from '../test/support/postgres-server';
 import { type AbuseRow, benchAbuse } from './abuse';
 import { type ArchiveRow, benchArchive } from './archive';
 import { type AuditRow, benchAudit } from './audit';
+import { benchContractWallets, type ContractWalletsRow, contractWalletsLines } from './contract-wallets';
 import { benchCosts, type CostRow } from './costs';
 import { benchEngine, type EngineRow } from './engine';
 import { benchExpiry, type ExpiryRow } from './expiry';
+import { benchForeign, type ForeignRow } from './foreign';
 import { benchInstructions, type InstructionsRow, instructionsLines } from './instructions';
 import { benchKeepUp, type KeepUpRow } from './keep-up';
 import type { Line } from './line';
@@ -21,6 +23,7 @@ import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
+import { foreignLines } from './targets-foreign';
 import { soakLines } from './targets-soak';
 
 export interface Wishes {
@@ -119,6 +122,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ deadlineMs, full }, emit) => benchScale(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
     targets.scaleLines,
   ),
+  foreign: suite<ForeignRow>(
+    ({ deadlineMs, full }, emit) => benchForeign(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
+    foreignLines,
+  ),
   soak: suite<SoakRow>(({ redisUrl, minutes, archive }, emit, tell) => {
     const tellKind = (kind: KindRow): void => tell({ ...kind });
     if (!archive) return benchSoak(redisUrl, minutes, emit, tellKind);
@@ -130,6 +137,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   ),
   archive: suite<ArchiveRow>(({ redisUrl, full }, emit) => benchArchive(redisUrl, full, emit), archiveLines),
   settle: suite<SettleRow>(({ full }, emit) => benchSettle(full, emit), settleLines),
+  'contract-wallets': suite<ContractWalletsRow>(
+    ({ redisUrl, full }, emit) => benchContractWallets(redisUrl, full, emit),
+    contractWalletsLines,
+  ),
   abuse: suite<AbuseRow>(({ redisUrl }, emit) => benchAbuse(redisUrl, emit), abuseLines),
   audit: suite<AuditRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),

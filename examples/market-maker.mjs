@@ -1,7 +1,7 @@
 // A throw-away wallet quotes both outcomes of a market around a fair price, leaning against what it holds, until Ctrl-C.
 // npm start in one terminal, then: node examples/market-maker.mjs [market id or slug] [fair price, for example 0.55]
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectLive, createClient, ExchangeError } from 'ctf-exchange-client';
+import { connectLive, createClient, ExchangeError, orderSocket } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 
 const baseUrl = process.env.BASE_URL ?? 'http://localhost:3000';
@@ -29,6 +29,7 @@ console.log(`${wallet.address} quotes: ${market.question}`);
 
 // Should this process die, the exchange takes the orders back 10 s later.
 const live = connectLive({ baseUrl, getToken: client.accessToken, cancelOnDisconnect: true });
+client.useSocket(orderSocket(live));
 const book = live.watch(market.conditionId, { onState: (state, why) => console.log(`-- ${state}: ${why}`) });
 live.onTrade(({ role, size, matchType }) => console.log(`traded ${size} as ${role}: ${matchType}`));
 

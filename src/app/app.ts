@@ -168,10 +168,8 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   observe('web', { ...store, config, eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
   standings.onEpoch(realtime.newEpoch);
-  realtime.attach(http.server, {
-    addressOf: clientAddress,
-    pace: config.rateLimit ? createPace(SOCKET_LIMITS.pace) : noPace,
-  });
+  const pace = config.rateLimit ? createPace(SOCKET_LIMITS.pace) : noPace;
+  realtime.attach(http.server, { addressOf: clientAddress, pace }, http.performOrder);
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);

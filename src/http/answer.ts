@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Refusal } from '../exchange/errors';
-import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../wire/problem';
+import { PROBLEM_TYPE, presentProblem, retryAfterSec } from '../wire/problem';
 
 export const REQUEST_ID = 'X-Request-Id';
+
+/** The headers of an answer while it is made. */
+export interface AnswerHead {
+  /** The answer has been sent. */
+  readonly headersSent: boolean;
+  getHeader(name: string): number | string | readonly string[] | undefined;
+  setHeader(name: string, value: string): unknown;
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 /**
  * Node writes headers and a text together, but headers and a buffer separately, which takes longer. As latin1 every byte is
@@ -34,7 +43,8 @@ export function idFor({ headers }: IncomingMessage): string {
   return typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
 }
 
-export const requestIdOf = (response: ServerResponse): string => String(response.getHeader(REQUEST_ID) ?? '');
+export const requestIdOf = (response: Pick<AnswerHead, 'getHeader'>): string =>
+  String(response.getHeader(REQUEST_ID) ?? '');
 
 export function send(response: ServerResponse, reply: Reply): void {
   response.statusCode = reply.status;
@@ -73,13 +83,10 @@ export function sendProblem(response: ServerResponse, refusal: Refusal, status?:
 }
 
 /** The headers that HTTP requires with a status: the time to retry, the way to sign in. */
-function problemHeaders({ code, status, extra }: Refusal): [string, string][] {
-  if (status === 401) return [['WWW-Authenticate', challenge(code)]];
-  const { retryAfterMs } = extra;
-  if (typeof retryAfterMs === 'number') {
-    return [['Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))]];
-  }
-  return status === 503 || status === 429 ? [['Retry-After', String(RETRY_AFTER_SEC)]] : [];
+function problemHeaders(refusal: Refusal): [string, string][] {
+  if (refusal.status === 401) return [['WWW-Authenticate', challenge(refusal.code)]];
+  const waitSec = retryAfterSec(refusal);
+  return waitSec === null ? [] : [['Retry-After', String(waitSec)]];
 }
 
 /** RFC 6750: the answer to a request without credentials names no error. */

@@ -3,8 +3,6 @@ import { Refusal } from '../exchange/errors';
 import { parseJson } from '../wire/json';
 import { ClientGone } from './failures';
 
-export const BODY_MAX_BYTES = 16_384;
-export const BATCH_MAX_BYTES = 262_144;
 /** A body over its limit is read up to here, so that a client that sends before it listens still receives the answer. */
 const DRAIN_MAX_BYTES = 4_194_304;
 const EMPTY = Buffer.alloc(0);
@@ -37,7 +35,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
   });
 }
 
-const tooLarge = (maxBytes: number): Refusal =>
+export const tooLarge = (maxBytes: number): Refusal =>
   new Refusal('PAYLOAD_TOO_LARGE', `the body may have at most ${maxBytes} bytes`);
 
 /** Returns the value of a JSON body; undefined for an empty body where the request needs none. */

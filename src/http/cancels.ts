@@ -48,10 +48,12 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
       if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
     }
-    for (const [marketId, mine] of byMarket) {
+    const cancel = async ([marketId, mine]: [MarketId, string[]]): Promise<void> => {
       const { results } = await engine.cancelMany(marketId, wallet, mine, 'USER');
       for (const [i, hash] of mine.entries()) outcomes.set(hash, codeOf(results[i]));
-    }
+    };
+    // One command for each market, all in one write.
+    await Promise.all([...byMarket].map(cancel));
     return listed(hashes, outcomes);
   }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { createRecent } from '../exchange/recent';
 
@@ -21,10 +20,11 @@ export function clientAddress(request: AddressedRequest): string {
 }
 
 /** Caches the address of a request, because several limits use it and Express reads the headers each time. */
-type AddressedRequest = IncomingMessage & {
+export interface AddressedRequest {
   readonly ip?: string | undefined;
+  readonly socket: { readonly remoteAddress?: string | undefined };
   addressKey?: string | undefined;
-};
+}
 
 function keyOf(ip = '', peer = ''): string {
   const own = addressKey(ip);

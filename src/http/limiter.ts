@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   BurstyRateLimiter,
   RateLimiterMemory,
@@ -9,6 +8,7 @@ import { Refusal } from '../exchange/errors';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { type Bucket, LIMITS, type Rate } from '../wire/limits';
 import { type Allowance, createAllowance } from './allowance';
+import type { AnswerHead } from './answer';
 
 /** Buckets that are decided in memory at once; for the others Redis is asked first. */
 type Instant = 'submissions' | 'admin-tokens';
@@ -16,14 +16,9 @@ type Instant = 'submissions' | 'admin-tokens';
 /** Limits shared by the replicas; each replica enforces them in memory while Redis is full or away. */
 export interface Limiter {
   /** Takes points; throws RATE_LIMITED with `retryAfterMs` when there are too few. Either way it sets headers for the client. */
-  take(
-    bucket: Exclude<Bucket, Instant>,
-    key: string,
-    response: ServerResponse,
-    points?: number,
-  ): Promise<void>;
+  take(bucket: Exclude<Bucket, Instant>, key: string, response: AnswerHead, points?: number): Promise<void>;
   /** The same without waiting. With 0 points it only checks that one is left. */
-  spend(bucket: Instant, key: string, response: ServerResponse, points: number): void;
+  spend(bucket: Instant, key: string, response: AnswerHead, points: number): void;
   /** Takes points for work already done. */
   charge(bucket: Instant, key: string, points: number): void;
   /** Reads the points that the other replicas have counted. */
@@ -108,7 +103,7 @@ function windowOf(
 }
 
 /** The ledger itself limits the faucet by the hour, also with RATE_LIMIT=off. */
-export async function faucetLimit<T>(pay: Promise<T>, response: ServerResponse): Promise<T> {
+export async function faucetLimit<T>(pay: Promise<T>, response: AnswerHead): Promise<T> {
   try {
     return await pay;
   } catch (error) {
@@ -128,14 +123,14 @@ const POLICIES = Object.fromEntries(
 ) as Readonly<Record<Bucket, string>>;
 
 /** draft-ietf-httpapi-ratelimit-headers. */
-function tell(response: ServerResponse, bucket: Bucket, left: number, waitMs: number): void {
+function tell(response: AnswerHead, bucket: Bucket, left: number, waitMs: number): void {
   if (response.headersSent) return;
   add(response, 'RateLimit-Policy', bucket, POLICIES[bucket]);
   add(response, 'RateLimit', bucket, `r=${left};t=${Math.max(1, Math.ceil(waitMs / 1_000))}`);
 }
 
 /** One item of a header that lists limits by name, because several limits may count one request. */
-function add(response: ServerResponse, header: string, name: string, values: string): void {
+function add(response: AnswerHead, header: string, name: string, values: string): void {
   const item = `"${name}";${values}`;
   const before = response.getHeader(header);
   if (typeof before !== 'string') {

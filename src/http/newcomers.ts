@@ -1,12 +1,12 @@
-import type { ServerResponse } from 'node:http';
 import { createRecent } from '../exchange/recent';
+import type { AnswerHead } from './answer';
 import type { Limiter } from './limiter';
 
 /**
  * Wallets are free, and the data of each is kept permanently, so an address may bring only some new ones in a minute. Returns
  * null for a wallet that this process knows, else a promise, which may throw RATE_LIMITED.
  */
-export type Newcomers = (wallet: string, address: string, response: ServerResponse) => Promise<void> | null;
+export type Newcomers = (wallet: string, address: string, response: AnswerHead) => Promise<void> | null;
 
 interface NewcomersOptions {
   readonly limiter: Limiter;
@@ -25,7 +25,7 @@ export function createNewcomers({ limiter, isKnown }: NewcomersOptions): Newcome
   /** Wallets with a look-up in progress; further orders wait for the same look-up. */
   const asked = new Map<string, Promise<void>>();
 
-  async function admit(wallet: string, address: string, response: ServerResponse): Promise<void> {
+  async function admit(wallet: string, address: string, response: AnswerHead): Promise<void> {
     if (!(await isKnown(wallet))) await limiter.take('new-wallets', address, response);
     // A new wallet counts once, also when its order is refused.
     known.put(wallet, true);

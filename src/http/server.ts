@@ -7,6 +7,7 @@ import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
 import { createNewcomers, noNewcomers } from './newcomers';
 import { createOperatorGate } from './operator-gate';
+import { createOrderEntry, type PerformOrder } from './order-entry';
 import { noticeProxy } from './proxy-notice';
 import { guardTransport } from './transport';
 
@@ -14,6 +15,8 @@ export interface Http {
   readonly server: Server;
   /** The list of endpoints, for tests that compare it with the documentation. */
   readonly endpoints: readonly AnyEndpoint[];
+  /** Serves the order messages of sockets. */
+  readonly performOrder: PerformOrder;
   /** The port to listen on; 0 takes any free port. */
   listen(port: number, host?: string): Promise<number>;
   /** Answers /readyz with 503 from now on; everything else works as before. */
@@ -37,13 +40,11 @@ export function createHttp(deps: HttpDeps): Http {
     ? createNewcomers({ limiter, isKnown: deps.profiles.isKnown })
     : noNewcomers;
   const endpoints = createEndpoints({ ...deps, limiter, newcomers, isDraining: () => state.draining });
+  const { sessions, shedding, observer, arrivedAt, log } = deps;
+  const serving = { limiter, sessions, shedding, observer, arrivedAt };
   const application = createApplication(deps, endpoints, {
-    sessions: deps.sessions,
-    limiter,
-    gate: createOperatorGate({ limiter, log: deps.log, adminToken: deps.config.adminToken }),
-    shedding: deps.shedding,
-    observer: deps.observer,
-    arrivedAt: deps.arrivedAt,
+    ...serving,
+    gate: createOperatorGate({ limiter, log, adminToken: deps.config.adminToken }),
   });
   const server = createServer(
     {
@@ -67,6 +68,7 @@ export function createHttp(deps: HttpDeps): Http {
   return {
     server,
     endpoints,
+    performOrder: createOrderEntry(endpoints, { ...serving, log, nowMs: deps.reads.clock }),
     listen: (port, host) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { checksumAddress } from '../auth/address';
-import { confirmByContract, contractSignature } from '../auth/contract-signature';
+import { confirmByContract, contractSignature, isCheckedInVain } from '../auth/contract-signature';
 import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
+import type { Market } from '../exchange/facts';
 import type { MarketTerms, OutcomeIndex } from '../exchange/market';
 import {
   checkExpiry,
@@ -19,24 +19,28 @@ import type { PlaceReply, PlaceRequest } from '../store/verbs/place';
 import { presentSubmission } from '../wire/answers/order';
 import { SUBMISSION_COSTS } from '../wire/limits';
 import { type SubmitBody, signedOrderOf } from '../wire/requests/orders';
+import type { AnswerHead } from './answer';
 import type { Context } from './context';
 import { refusalOf } from './failures';
 import { createReplays, type Replay, type Replays } from './replays';
+import type { Turn } from './turns';
 
 export interface Submission {
-  /** Id, slug or condition id, as sent. */
-  readonly marketName: string;
+  /** Id, slug or condition id, as sent; the market itself for the orders of a batch. */
+  readonly market: string | Market;
   readonly body: SubmitBody;
   readonly caller: Caller | null;
   readonly dryRun: boolean;
   /** The client's IP address, as `clientAddress` returns it. */
   readonly address: string;
   /** The response into whose headers the limiter writes the remaining allowance. */
-  readonly response: ServerResponse;
+  readonly response: AnswerHead;
   /** As in `Call`; the same for all orders of a batch. */
   readonly arrivedAt: number;
   /** The function that books the order: by default `engine.place`, another one for a replacement. */
   readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
+  /** Of an order of a batch. */
+  readonly turn?: Turn;
 }
 
 export interface Submitted {
@@ -92,7 +96,8 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
       `the bearer token belongs to ${caller.address}, the order to ${signed.maker}; sign in as the maker or omit the token`,
     );
   }
-  const { terms } = await context.marketOf(submission.marketName);
+  const { market } = submission;
+  const { terms } = typeof market === 'string' ? await context.marketOf(market) : market;
   const outcome = outcomeOfOrder(signed, terms);
   const orderType = body.orderType ?? 'GTC';
   const progress: Progress = { stage: 'terms' };
@@ -107,10 +112,17 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
     if (before) return before;
   }
   if (!dryRun) await admit(context, submission, signed.maker);
-  // The caller has already received a time-out, so an order that has not been sent to the engine is not sent any more.
-  if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
-  const { book = context.engine.place } = submission;
-  return answer(context, await book(request), orderType);
+  await waitFor(submission, 'othersSent');
+  const { book = context.engine.place, turn } = submission;
+  const booked = book(request);
+  turn?.sent();
+  return answer(context, await booked, orderType);
+}
+
+/** Waits for those before it in its batch; an order whose caller has already received a time-out goes no further. */
+async function waitFor({ turn, response }: Submission, others: 'othersSent' | 'othersDone'): Promise<void> {
+  await turn?.[others];
+  if (response.headersSent) throw new Refusal('UNAVAILABLE');
 }
 
 /** After the signature, so that a caller cannot use up the share of another wallet. A known wallet does not wait. */
@@ -199,6 +211,7 @@ async function explain(
   if (!(refusal instanceof Refusal)) throw refusal;
   // Also for an order that was accepted before, because its hash does not prove who sends it.
   charge(context, submission, refusal);
+  await waitFor(submission, 'othersDone');
   await context.limiter.take('reads', submission.address, submission.response);
   const stored = await context.replays(context.verifier.hash(signed));
   if (stored) return replayed(stored, orderType);
@@ -207,8 +220,7 @@ async function explain(
 }
 
 function charge({ limiter }: Context, { address, dryRun }: Submission, refusal: unknown): void {
-  if (refusal instanceof Refusal && refusal.code === 'INVALID_SIGNATURE' && !dryRun)
-    limiter.charge('submissions', address, SIGNATURE_CHARGE);
+  if (isCheckedInVain(refusal) && !dryRun) limiter.charge('submissions', address, SIGNATURE_CHARGE);
 }
 
 async function checkNonce({ reads, config }: Context, { maker, nonce }: SignedOrder): Promise<void> {
@@ -226,7 +238,7 @@ interface Unconfirmed {
 
 /**
  * Asks a contract wallet whether it signed the order, after all that is cheaper. An order that was accepted before is answered
- * without the chain; null for any other that its wallet signed.
+ * without the chain; null for any other that its wallet signed. A batch asks about one order after another.
  */
 async function confirm(
   context: SubmitContext,
@@ -236,6 +248,7 @@ async function confirm(
   const { walletSignatures, limiter, replays } = context;
   const { address, response } = submission;
   if (!walletSignatures) throw new Refusal('UNSUPPORTED_SIGNATURE_TYPE');
+  await waitFor(submission, 'othersDone');
   await limiter.take('reads', address, response);
   const stored = await replays(orderHash);
   if (stored) return replayed(stored, orderType);

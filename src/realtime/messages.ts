@@ -30,6 +30,20 @@ export type FeedMessage =
 
 export type UpdateMessage = FeedMessage & { readonly kind: 'update' };
 
+/** A change of a market itself, for the followers of the list of markets. */
+export interface ListedChange {
+  readonly market: ReturnType<typeof presentMarket>;
+  /** The market was created. */
+  readonly isFirst: boolean;
+}
+
+export const listedChanges = (messages: readonly FeedMessage[]): ListedChange[] =>
+  messages.flatMap((message) =>
+    message.kind === 'update' && message.market
+      ? { market: message.market, isFirst: message.update.previousSequence === 0 }
+      : [],
+  );
+
 /** The message to clients about an update; the same for a new update and for one from the log. */
 export async function updateMessage(
   reads: Pick<Reads, 'view'>,
@@ -55,8 +69,10 @@ export interface PlacesTold {
 
 /** Events between the replicas, sent through the adapter. */
 export const BETWEEN = {
-  /** FeedMessage[]. */
+  /** The room of a market, and FeedMessage[] of it. */
   feed: 'feed',
+  /** ListedChange[]: rare, so every replica receives them. */
+  listed: 'listed',
   /** Messages may have been lost with the process that sent them: read the logs. */
   catchUp: 'catch-up',
   /** The lease is free. */
@@ -65,18 +81,22 @@ export const BETWEEN = {
   sessionOver: 'session-over',
   /** PlacesTold. */
   places: 'places',
-  /** Grown[]: logs of wallets that have grown. */
-  accounts: 'accounts',
+  /** The room of a wallet, and Grown: its log has grown. */
+  account: 'account',
   /** Another process has changed the mode: read it now. */
   mode: 'mode',
 } as const;
 
+/** Their first member is a room: only replicas with sockets in it receive them. */
+export const TO_ROOM: ReadonlySet<unknown> = new Set([BETWEEN.feed, BETWEEN.account]);
+
 export interface BetweenEvents {
-  [BETWEEN.feed]: (messages: readonly FeedMessage[]) => void;
+  [BETWEEN.feed]: (room: string, messages: readonly FeedMessage[]) => void;
+  [BETWEEN.listed]: (changes: readonly ListedChange[]) => void;
   [BETWEEN.catchUp]: () => void;
   [BETWEEN.leaseFree]: () => void;
   [BETWEEN.sessionOver]: (sid: string) => void;
   [BETWEEN.places]: (told: PlacesTold) => void;
-  [BETWEEN.accounts]: (grown: readonly Grown[]) => void;
+  [BETWEEN.account]: (room: string, grown: Grown) => void;
   [BETWEEN.mode]: () => void;
 }

@@ -12,19 +12,22 @@ import type { Reads } from '../store/reads/reads';
 import type { ShardKeys } from '../store/redis/keys';
 import type { Engine } from '../store/verbs/engine';
 import { EVENTS, presentEpoch } from '../wire/answers/events';
+import { ORDER_EVENTS } from '../wire/requests/order-entry';
 import { createBroadcasting } from './broadcast/broadcasting';
 import { createCatchUp } from './feed/catch-up';
-import { countSubscriptions, createMarketFeed, type MarketFeed } from './feed/market-feed';
+import { countSubscriptions, createMarketFeed, type MarketFeed, roomOf } from './feed/market-feed';
 import { createSnapshots } from './feed/snapshots';
 import { createSubscriber } from './feed/subscriber';
-import { BETWEEN, type FeedMessage } from './messages';
-import { createAllowances, limitMessages, noAllowances } from './sockets/allowances';
+import { BETWEEN, type FeedMessage, listedChanges } from './messages';
+import { createAllowances, noAllowances } from './sockets/allowances';
 import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
 import { createExchangeState } from './sockets/exchange-state';
 import { openFrontDoor } from './sockets/front-door';
 import { createServer } from './sockets/gateway';
-import { createLinks } from './sockets/links';
+import { takeMessages } from './sockets/intake';
+import { createLinks, type Links } from './sockets/links';
+import { createOrderEntry, type OrderEntry, type PerformOrder, refuseForm } from './sockets/order-entry';
 import { createPlaces } from './sockets/places';
 import { createRenew } from './sockets/renew';
 import { repeat } from './sockets/repeat';
@@ -57,7 +60,7 @@ export interface Realtime {
   /** Closes the sockets of an ended session on every replica. */
   endSession(sid: string): void;
   /** Accepts connections of this server from now on. */
-  attach(server: Server, callers: Callers): void;
+  attach(server: Server, callers: Callers, performOrder: PerformOrder): void;
   start(): void;
   /** Lets another process broadcast, then closes all sockets; those left after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
@@ -80,6 +83,8 @@ const createHeart = (feed: MarketFeed, log: Logger) =>
 
 interface SocketParts {
   readonly wallets: Pick<WalletSockets, 'serve'>;
+  /** Null before a server is attached. */
+  readonly orders: () => Pick<OrderEntry, 'serve'> | null;
   readonly watch: Pick<SessionWatch, 'watch'>;
   readonly subscriber: ReturnType<typeof createSubscriber>;
   readonly renew: ReturnType<typeof createRenew>;
@@ -87,23 +92,50 @@ interface SocketParts {
 }
 
 /** Every socket receives its wallet's events, is watched, and may send these messages. */
-function serveSockets(io: ExchangeServer, { wallets, watch, subscriber, renew, log }: SocketParts): void {
+function serveSockets(
+  io: ExchangeServer,
+  { wallets, orders, watch, subscriber, renew, log }: SocketParts,
+): void {
   io.on('connection', (socket) => {
     wallets.serve(socket);
+    orders()?.serve(socket);
     watch.watch(socket);
     serveRequests(socket, {
       handlers: {
         [EVENTS.subscribe]: subscriber.subscribe,
         [EVENTS.unsubscribe]: subscriber.unsubscribe,
         [EVENTS.renew]: renew,
+        ...Object.fromEntries(ORDER_EVENTS.map((event) => [event, refuseForm])),
       },
       log,
     });
   });
 }
 
+/** Sends messages to this process's sockets, and to the replicas with sockets in the rooms of their markets. */
+function createTell(io: ExchangeServer, feed: Pick<MarketFeed, 'receive' | 'list'>) {
+  return (messages: readonly FeedMessage[]): void => {
+    const changes = listedChanges(messages);
+    if (changes.length > 0) {
+      feed.list(changes);
+      io.serverSideEmit(BETWEEN.listed, changes);
+    }
+    feed.receive(messages);
+    const markets = new Map<string, FeedMessage[]>();
+    for (const message of messages) {
+      const room = roomOf(message.marketId);
+      const ofMarket = markets.get(room) ?? [];
+      markets.set(room, ofMarket);
+      ofMarket.push(message);
+    }
+    for (const [room, ofMarket] of markets) io.serverSideEmit(BETWEEN.feed, room, ofMarket);
+  };
+}
+
 interface Hearing {
-  readonly feed: Pick<MarketFeed, 'receive'>;
+  readonly links: Pick<Links, 'onBack' | 'onHearing'>;
+  readonly feed: Pick<MarketFeed, 'receive' | 'list' | 'hearing'>;
+  readonly wallets: Pick<WalletSockets, 'hearing'>;
   readonly lookAgain: () => void;
   readonly broadcasting: { tryNow(): void };
   readonly places: Pick<ReturnType<typeof createPlaces>, 'hear'>;
@@ -111,8 +143,14 @@ interface Hearing {
 }
 
 /** The messages of the other replicas. */
-function hearReplicas(io: ExchangeServer, { feed, lookAgain, broadcasting, places, watch }: Hearing): void {
-  io.on(BETWEEN.feed, feed.receive);
+function hearReplicas(io: ExchangeServer, { links, feed, wallets, lookAgain, ...parts }: Hearing): void {
+  const { broadcasting, places, watch } = parts;
+  links.onBack(lookAgain);
+  links.onHearing((room) => {
+    for (const each of [feed, wallets]) each.hearing(room);
+  });
+  io.on(BETWEEN.feed, (_room, messages) => feed.receive(messages));
+  io.on(BETWEEN.listed, feed.list);
   io.on(BETWEEN.catchUp, lookAgain);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
   io.on(BETWEEN.places, places.hear);
@@ -126,6 +164,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, tlsCa: config.redisTlsCa, onError });
   let open = true;
+  let orders: OrderEntry | null = null;
   const io = createServer(links.adapter);
   const audience = createAudience(io);
 
@@ -141,10 +180,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));
   const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
   const renew = createRenew({ sessions, watch });
-  const tell = (messages: readonly FeedMessage[]): void => {
-    feed.receive(messages);
-    io.serverSideEmit(BETWEEN.feed, messages);
-  };
+  const tell = createTell(io, feed);
   const broadcasting = createBroadcasting({
     ...deps,
     reader: createOutboxReader({ redis: links.broadcastReader, keys }),
@@ -172,9 +208,8 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     wallets.lookNow();
   };
 
-  serveSockets(io, { wallets, watch, subscriber, renew, log });
-  hearReplicas(io, { feed, lookAgain, broadcasting, places, watch });
-  links.onBack(lookAgain);
+  serveSockets(io, { wallets, orders: () => orders, watch, subscriber, renew, log });
+  hearReplicas(io, { links, feed, wallets, lookAgain, broadcasting, places, watch });
 
   const parts = [places, watch, state, guard, createHeart(feed, log), ...wallets.parts, broadcasting];
   return {
@@ -182,7 +217,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       watch.end(sid);
       io.serverSideEmit(BETWEEN.sessionOver, sid);
     },
-    attach(server, callers) {
+    attach(server, callers, perform) {
       const { corsOrigins, rateLimit } = config;
       openFrontDoor(io, server, {
         ...callers,
@@ -190,15 +225,16 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
         isOpen: () => open,
         places: rateLimit ? places : null,
       });
-      if (!rateLimit) return;
-      allowances = createAllowances({ ...callers, log });
-      limitMessages(io, allowances);
+      if (rateLimit) allowances = createAllowances({ ...callers, log });
+      orders = createOrderEntry({ ...callers, perform });
+      takeMessages(io, { ...callers, allowances, orders });
     },
     start() {
       for (const part of parts) part.start();
     },
     async stop(graceMs) {
       open = false;
+      await orders?.stop();
       for (const part of parts) await part.stop();
       await catchUp.stop();
       await closeSockets(io, Math.min(graceMs, CLOSE_MAX_MS));

@@ -15,7 +15,13 @@ import { BETWEEN } from './messages';
 import type { Audience } from './sockets/audience';
 import { createDeadMansSwitch } from './sockets/dead-mans-switch';
 import { admitSockets } from './sockets/gateway';
-import { cutSocket, type ExchangeServer, type ExchangeSocket, walletRoom } from './sockets/sockets';
+import {
+  cutSocket,
+  type ExchangeServer,
+  type ExchangeSocket,
+  walletOfRoom,
+  walletRoom,
+} from './sockets/sockets';
 
 export interface WalletSocketsDeps {
   readonly io: ExchangeServer;
@@ -43,6 +49,8 @@ export interface WalletSockets {
   /** Sends a private socket its events from now on. */
   serve(socket: ExchangeSocket): void;
   readonly lookNow: PrivateFeed['lookNow'];
+  /** This process receives the messages of this room from now on. */
+  hearing(room: string): void;
 }
 
 /** The part of real time for the sockets of wallets: their admission, their events, and `cancelOnDisconnect`. */
@@ -58,12 +66,14 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   const writer = createAccountWriter({
     ...deps,
     records: reads.records,
-    tell: (grown: readonly Grown[]) => {
-      privateFeed.receive(grown);
-      io.serverSideEmit(BETWEEN.accounts, grown);
+    tell: (logs: readonly Grown[]) => {
+      for (const grown of logs) {
+        privateFeed.receive(grown);
+        io.serverSideEmit(BETWEEN.account, walletRoom(grown[0]), grown);
+      }
     },
   });
-  io.on(BETWEEN.accounts, privateFeed.receive);
+  io.on(BETWEEN.account, (_room, grown) => privateFeed.receive(grown));
   const deadMansSwitch = createDeadMansSwitch({
     ...deps,
     wallets: () => [
@@ -84,6 +94,10 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   return {
     parts: [privateFeed, writer, deadMansSwitch],
     lookNow: privateFeed.lookNow,
+    hearing: (room) => {
+      const address = walletOfRoom(room);
+      if (address !== null) privateFeed.hearing(address);
+    },
     serve: (socket) => {
       const { owner, position } = socket.data;
       if (!owner || !position) return;

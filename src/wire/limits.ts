@@ -37,7 +37,10 @@ export type Bucket = keyof typeof LIMITS;
 
 /** The number of requested rows of a page that cost a point. */
 export const ROWS_PER_POINT = 50;
-/** Points of a submission. A refused FOK has walked the book for nothing; a wrong signature is the most expensive check. */
+/**
+ * Points of a submission. A refused FOK has walked the book for nothing; a wrong signature is the most expensive check. An order
+ * whose contract wallet has no turn to be asked took the same checks, and costs as much.
+ */
 export const SUBMISSION_COSTS = { order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 } as const;
 
 export const SOCKET_LIMITS = {
@@ -48,6 +51,8 @@ export const SOCKET_LIMITS = {
   bytesPerSecond: 64_000,
   /** After this many refused messages a socket is disconnected. */
   refusals: 100,
+  /** The most order messages of one socket that are not answered yet. */
+  ordersUnderWay: 100,
   /**
    * The points of all sockets of an address at one process, new sockets included. In debt, only new sockets are refused; open
    * sockets are not read until the debt is paid.
@@ -60,6 +65,9 @@ export const SOCKET_LIMITS = {
     upgrade: 10,
     /** Points of a message. */
     message: 1,
+    /** Points added to a message about orders when it is refused, and when it is refused as RATE_LIMITED. */
+    refused: 3,
+    rateLimited: 9,
     /** The number of bytes read that cost a point, also when they are no message. */
     bytesPerPoint: 512,
     /** Points of a socket that had to be disconnected. */
@@ -105,6 +113,10 @@ export const PACE = {
 
 /** The number of bytes of a submission that cost its address a point, if that is more than its orders cost. */
 export const BYTES_PER_SUBMISSION = 4_096;
+
+/** The largest body of a request, and of a batch. */
+export const BODY_MAX_BYTES = 16_384;
+export const BATCH_MAX_BYTES = 262_144;
 
 export const QUERY_MEMBERS_MAX = 32;
 /** The most requests of one connection that are served at once; pipelined requests beyond them wait unread. */

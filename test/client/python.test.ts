@@ -81,6 +81,40 @@ over.wait()
 live.close()
 `;
 
+/** Places, replaces, refuses and cancels over the socket; says which of its requests about orders went by HTTP. */
+const OVER_SOCKET = `
+import sys, threading
+from ctf_exchange import Client, ExchangeError, Live, NewOrder, Wallet
+client = Client(sys.argv[1], Wallet())
+by_http = []
+send = client._transport.send
+def noted(method, path, **more):
+    if method == "POST" and "/orders" in path:
+        by_http.append(path)
+    return send(method, path, **more)
+client._transport.send = noted
+live = Live(client)
+connected = threading.Event()
+live.on("connect", lambda _: connected.set())
+live.start()
+connected.wait()
+client.use_socket(live)
+trading = client.trading(sys.argv[2])
+bid = lambda price, size="10": NewOrder(0, "BUY", size, price)
+first = client.place(trading, bid("0.3"))
+second = client.replace(trading, first["orderHash"], bid("0.31"))
+statuses = [result["status"] for result in client.batch(trading, [bid("0.2"), bid("0.5", "999999999")])]
+try:
+    client.place(trading, bid("0.5", "999999999"))
+except ExchangeError as error:
+    statuses += [error.status, error.code]
+print(*statuses, client.cancel(second["orderHash"])["cancelled"], len(client.cancel_all()["cancelled"]))
+print("by HTTP", *by_http)
+live.close()
+client.place(trading, bid("0.3"))
+print("by HTTP", len(by_http))
+`;
+
 describe('the Python client works with a real exchange', () => {
   let story: MakerStory | undefined;
   beforeAll(async () => {
@@ -119,6 +153,19 @@ describe('the Python client works with a real exchange', () => {
       );
     },
   );
+
+  ifPython('a program sends its orders over the socket, and by HTTP when the socket is closed', async () => {
+    if (!story) throw new Error('the story has not begun');
+    const started = startProgram(PYTHON, ['-c', OVER_SOCKET, story.url, story.market.id], {
+      PYTHONPATH: PACKAGE,
+    });
+    expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+    expect(started.stdout().trim().split('\n')).toEqual([
+      '200 422 422 INSUFFICIENT_BALANCE True 1',
+      'by HTTP',
+      'by HTTP 1',
+    ]);
+  });
 
   ifPython(
     'the market maker quotes through killed web processes and restarts of Redis, and knows what became of every order',

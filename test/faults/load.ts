@@ -49,6 +49,8 @@ export interface LoadOptions {
   readonly people: readonly Person[];
   /** Returns a replica that should answer now. */
   readonly client: () => Client;
+  /** The way in for a wallet's requests about orders; by default that of `client`. */
+  readonly wayIn?: (person: Person, client: Client) => Client;
   readonly lanes: number;
   /** Stops after so many submissions, unless it was stopped before. */
   readonly most: number;
@@ -95,6 +97,7 @@ export function isBusy({ submissions }: Journal, least: { accepted: number; trad
 /** Trades at random until stopped; looks up unknown results until they are known. */
 export function startLoad(journal: Journal, options: LoadOptions) {
   const { random, markets, people, client, lanes, most, pauseMs = 0, expiring = 0.15 } = options;
+  const wayIn = options.wayIn ?? ((_, at) => at);
   let stopped = false;
   const asking: Promise<void>[] = [];
 
@@ -118,8 +121,10 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     return null;
   }
 
-  const post = ({ marketId, signed, orderType }: Submission) =>
-    known((at) => at.post(`/markets/${marketId}/orders`, { body: { order: signed.wire, orderType } }));
+  const post = ({ marketId, signed, orderType, person }: Submission) =>
+    known((at) =>
+      wayIn(person, at).post(`/markets/${marketId}/orders`, { body: { order: signed.wire, orderType } }),
+    );
 
   function note(submission: Submission, answer: Answer): void {
     if (answer.status === 200) submission.accepted.push(answer.body);
@@ -182,8 +187,9 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     if (open.length === 0) return submit();
     const one = random.pick(open);
     const { orderHash } = one.signed;
+    const sent = { token: one.person.token, body: { orderHash } };
     const answer = await known((at) =>
-      at.post(`/markets/${one.marketId}/orders/cancel`, { token: one.person.token, body: { orderHash } }),
+      wayIn(one.person, at).post(`/markets/${one.marketId}/orders/cancel`, sent),
     );
     if (answer?.status === 200 && answer.body.cancelled) one.cancelSequence = answer.body.sequence;
     else if (!answer || answer.status === 200) one.cancelUnknown = true;

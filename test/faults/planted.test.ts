@@ -145,8 +145,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     modules: [
       {
         file: 'http/submit.js',
-        from: 'await book(request)',
-        to: "await book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new import_errors.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
+        from: 'const booked = book(request)',
+        to: "const booked = book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new import_errors.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
       },
     ],
     caughtBy: 'refused orders left nothing',

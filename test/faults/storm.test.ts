@@ -9,6 +9,7 @@ import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
 import { violationsOf } from './invariants';
 import { isBusy, slowestMs, startLoad } from './load';
+import { createOrderSockets } from './order-sockets';
 import { createRedisClock, type RedisClock } from './redis-clock';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
@@ -44,6 +45,8 @@ const LANES = 6;
 const PAUSE_MS = 5;
 const SUBMISSIONS_MAX = 30_000;
 const LONG_SECONDS = 60;
+/** Of the requests about orders, those that go over a socket where one is connected. */
+const SOCKET_SHARE = 0.5;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
 const clockFiles = ['web', 'worker'].map((name) => path.join(folder, name));
@@ -87,11 +90,14 @@ function schedule(): () => FaultName {
 
 test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => {
   const { journal, markets, people, client } = stage;
+  const sockets = createOrderSockets();
+  const ways = createRandom(SEED + 2);
   const load = startLoad(journal, {
     random: createRandom(SEED + 1),
     markets,
     people,
     client,
+    wayIn: (person, at) => (ways.next() < SOCKET_SHARE ? sockets.clientOf(person, at) : at),
     lanes: LANES,
     most: SUBMISSIONS_MAX,
     pauseMs: PAUSE_MS,
@@ -118,6 +124,7 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
     ).every((ready) => ready);
   await until('the exchange is well again', () => isWell().catch(() => false));
   await load.stop();
+  sockets.close();
   const evidence = await stage.evidence();
   const slowest = new Map<FaultName, number>();
   for (const { name, from, to } of seen)
@@ -126,7 +133,7 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
   const trades = evidence.markets.reduce((sum, market) => sum + market.trades.length, 0);
   tell(
     `storm of seed ${SEED}: ${told.join(', ')}\n  ${journal.submissions.length} orders, ${accepted} accepted, ${trades} trades, ` +
-      `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost\n` +
+      `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost, ${sockets.answers()} answers over sockets\n` +
       `  ${slowest.size} different faults, slowest answer in each: ${[...slowest].map(([name, ms]) => `${name} ${Math.round(ms)} ms`).join(', ')}`,
   );
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
@@ -135,5 +142,6 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
   if (meetsMany) expect(slowest.size).toBeGreaterThanOrEqual(DIFFERENT_MIN);
   expect(accepted).toBeGreaterThan(ACCEPTED_MIN);
   expect(trades).toBeGreaterThan(TRADES_MIN);
+  expect(sockets.answers()).toBeGreaterThan(ACCEPTED_MIN / 4);
   expect(stage.fleet.logs()).not.toContain('INTERNAL');
 }, 600_000);

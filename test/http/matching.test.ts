@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Answer } from '../support/client';
+import { laneClient, type OrderLane, openLane } from '../support/order-lane';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -51,11 +52,19 @@ beforeAll(async () => {
 });
 afterAll(() => exchange.stop());
 
-test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
+const WAYS = ['HTTP', 'a socket'] as const;
+type Way = (typeof WAYS)[number];
+const lanes: OrderLane[] = [];
+afterEach(() => {
+  for (const lane of lanes.splice(0)) lane.close();
+});
+
+const rows = WAYS.flatMap((way) => scenarios.map((scenario) => [scenario.name, way, scenario] as const));
+test.each(rows)('%s over %s', async (_, way, scenario) => {
   const { client } = exchange;
   const { tickSize, lotSize } = scenario;
   const market = await openMarket(client, ADMIN_TOKEN, { tickSize, lotSize });
-  const traders = await fund(market, scenario);
+  const traders = await fund(market, scenario, way);
   const hashes = new Map<string, string>();
   for (const step of scenario.steps) await play(step, market, traders, hashes);
   const { body } = await client.get(`/markets/${market.id}/orderbook`);
@@ -64,16 +73,23 @@ test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s',
 });
 
 /** Wallets that are new to every scenario, with collateral and both tokens. */
-async function fund(market: Market, { steps }: Scenario): Promise<Map<string, Trader>> {
+async function fund(market: Market, { steps }: Scenario, way: Way): Promise<Map<string, Trader>> {
   const traders = new Map<string, Trader>();
   for (const { submit } of steps) {
     if (traders.has(submit.maker)) continue;
     const trader = createTrader(exchange.client, domain);
     expect((await trader.post('/me/faucet')).status).toBe(200);
     expect((await trader.post(`/markets/${market.id}/split`, { size: SETS })).status).toBe(200);
-    traders.set(submit.maker, trader);
+    traders.set(submit.maker, way === 'HTTP' ? trader : await overSocket(trader));
   }
   return traders;
+}
+
+async function overSocket(trader: Trader): Promise<Trader> {
+  const { client } = exchange;
+  const lane = await openLane(client.url, await trader.token());
+  lanes.push(lane);
+  return createTrader(laneClient(client, lane), domain, trader.wallet);
 }
 
 async function play(
@@ -87,8 +103,9 @@ async function play(
   const limit = { side, outcome: submit.outcome === 'YES' ? 0 : 1, pips: 1, lots: 1 } as const;
   const order = await trader.order(market, limit, { makerAmount, takerAmount });
   const before = await cash(trader);
-  const answer = await exchange.client.post(`/markets/${market.id}/orders`, {
-    body: { order, orderType, ...(selfTradePrevention ? { selfTradePrevention } : {}) },
+  const answer = await trader.send('POST', `/markets/${market.id}/orders`, {
+    ...{ order, orderType },
+    ...(selfTradePrevention ? { selfTradePrevention } : {}),
   });
   if (wanted.status === 'REJECTED') {
     expect(answer.status).toBeGreaterThanOrEqual(400);

@@ -138,6 +138,17 @@ test('a process without the lease changes nothing', async () => {
   await expect(publish('new', { previousSequence: 6, sequence: 7 })).rejects.toThrow('BROKEN');
   expect(await broadcasts.tail('market01')).toEqual(update);
   expect(await broadcasts.lease.position()).toBe('2-0');
+  // A renewal from before a step of the holder may come after it.
+  for (const [position, stored] of [
+    ['2-9', '2-9'],
+    ['2-10', '2-10'],
+    ['2-9', '2-10'],
+    ['1-11', '2-10'],
+    ['10-0', '10-0'],
+  ] as const) {
+    expect(await broadcasts.lease.renew('new', 10_000, position)).toBe(true);
+    expect(await broadcasts.lease.position()).toBe(stored);
+  }
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../src/exchange/errors';
-import { MESSAGES, type Message } from '../../src/wire/documents/asyncapi/messages';
+import type { Message } from '../../src/wire/documents/asyncapi/message';
+import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { PATHS } from '../../src/wire/paths';

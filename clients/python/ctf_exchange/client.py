@@ -5,6 +5,7 @@ from secrets import token_hex
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from .errors import ExchangeError
+from .lane import Message, OrderSocket, answer_of
 from .orders import NewOrder, body_of, build_order
 from .sessions import Session, Sessions
 from .transport import Transport, persist
@@ -37,7 +38,12 @@ class Client:
         self._resolve_seconds = resolve_seconds
         self._decimals: Optional[int] = None
         self._nonce = 0
+        self._socket: Optional[OrderSocket] = None
         self.sessions = Sessions(self._transport, wallet, on_session)
+
+    def use_socket(self, live: Optional[OrderSocket]) -> None:
+        """Orders and cancels go over this `Live` while it is up and has the same wallet; by HTTP otherwise, and with None."""
+        self._socket = live
 
     # Reads
 
@@ -124,18 +130,26 @@ class Client:
     def batch(self, trading: Mapping[str, Any], orders: Sequence[NewOrder]) -> List[Any]:
         """At most 20. The results stand in the order of the orders: `{ status, order }`, or a problem."""
         bodies = [self.sign(trading, order) for order in orders]
-        path = f"/markets/{trading['market']['id']}/orders/batch"
-        results: List[Any] = self._resolved(path, {"orders": bodies}, signed_in=False)["results"]
+        market = trading["market"]["id"]
+        message = ("orders:submit", {"marketId": market, "orders": bodies})
+        results: List[Any] = self._resolved(f"/markets/{market}/orders/batch", {"orders": bodies}, message)["results"]
         return results
 
     def replace(self, trading: Mapping[str, Any], old_hash: str, order: NewOrder) -> Any:
         """Cancels the old order and books the new one, or does neither."""
-        path = f"/markets/{trading['market']['id']}/orders/{old_hash}/replace"
-        return self._current_nonce(lambda: self._resolved(path, self.sign(trading, order), signed_in=True))
+        market = trading["market"]["id"]
+
+        def attempt() -> Any:
+            body = self.sign(trading, order)
+            message = ("order:replace", {"marketId": market, "orderHash": old_hash, **body})
+            return self._resolved(f"/markets/{market}/orders/{old_hash}/replace", body, message, signed_in=True)
+
+        return self._current_nonce(attempt)
 
     def submit(self, market_id: str, body: Mapping[str, Any]) -> Any:
         """Sends a signed body until it is known whether the order was booked."""
-        return self._resolved(f"/markets/{market_id}/orders", body, signed_in=False)
+        message = ("order:submit", {"marketId": market_id, **body})
+        return self._resolved(f"/markets/{market_id}/orders", body, message)
 
     def sign(self, trading: Mapping[str, Any], order: NewOrder) -> Dict[str, Any]:
         """The body of a submission, signed by the wallet of this client."""
@@ -149,16 +163,17 @@ class Client:
         return "0x" + order_digest(trading["eip712"]["domain"], body["order"]).hex()
 
     def cancel(self, order_hash: str) -> Any:
-        return self._again(lambda: self._send("POST", f"/orders/{order_hash}/cancel", signed_in=True))
+        return self._cancel(f"/orders/{order_hash}/cancel", None, ("order:cancel", {"orderHash": order_hash}))
 
     def cancel_all(self, market: Optional[str] = None, **body: Any) -> Any:
         path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
-        return self._again(lambda: self._send("POST", path, body=body, signed_in=True))
+        named = {} if market is None else {"marketId": market}
+        return self._cancel(path, body, ("orders:cancel", {**named, **body}))
 
     def cancel_many(self, order_hashes: Sequence[str]) -> Any:
         """At most 100; orders that were gone already are in `notCancelled`."""
         body = {"orderHashes": list(order_hashes)}
-        return self._again(lambda: self._send("POST", "/orders/cancel", body=body, signed_in=True))
+        return self._cancel("/orders/cancel", body, ("orders:cancel", body))
 
     def split(self, market: str, size: str) -> Any:
         """Collateral into full sets. With funds on a chain it raises ON_CHAIN: `send_calls` sends what `calls_of` finds."""
@@ -207,7 +222,14 @@ class Client:
 
     # Sending
 
-    def _send(self, method: str, path: str, *, signed_in: bool = False, **more: Any) -> Any:
+    def _send(
+        self, method: str, path: str, *, signed_in: bool = False, message: Optional[Message] = None, **more: Any
+    ) -> Any:
+        if message is not None and self._socket is not None:
+            ack = self._socket.ask(message, self.token())
+            # With UNAUTHORIZED nothing was done: the token of the socket may be older than this client's.
+            if ack is not None and ack["status"] != UNAUTHORIZED:
+                return answer_of(ack)
         if not signed_in:
             return self._transport.send(method, path, **more)
         token = self.token()
@@ -218,6 +240,9 @@ class Client:
                 raise
             return self._transport.send(method, path, token=self.token(refused=token), **more)
 
+    def _cancel(self, path: str, body: Any, message: Message) -> Any:
+        return self._again(lambda: self._send("POST", path, body=body, signed_in=True, message=message))
+
     def _again(self, attempt: Callable[[], Any]) -> Any:
         return persist(attempt, lambda error: error.is_worth_another, READ_SECONDS_MAX)
 
@@ -227,7 +252,7 @@ class Client:
         path, body = f"/markets/{market}/{verb}", {"size": size}
         return self._again(lambda: self._send("POST", path, body=body, headers=headers, signed_in=True))
 
-    def _resolved(self, path: str, body: Mapping[str, Any], *, signed_in: bool) -> Any:
+    def _resolved(self, path: str, body: Mapping[str, Any], message: Message, *, signed_in: bool = False) -> Any:
         """The same signed order is sent again: it has one hash and is booked once."""
         in_doubt = False
 
@@ -237,7 +262,7 @@ class Client:
             return in_doubt and (error.is_outcome_unknown or error.code in SAYS_NOTHING)
 
         def attempt() -> Any:
-            return self._send("POST", path, body=body, signed_in=signed_in)
+            return self._send("POST", path, body=body, signed_in=signed_in, message=message)
 
         try:
             return persist(attempt, again, self._resolve_seconds)

@@ -4,17 +4,19 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import socketio
 
 from .book import Book
 from .client import Client
 from .errors import ExchangeError
+from .lane import Message, owner_of
 from .position import MISSING, NEW, Position
 
 TICK_SECONDS = 0.25
 CONNECT_SECONDS_MAX = 5.0
+ANSWER_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 0.25
 PAUSE_SECONDS_MAX = 2.0
 BOOK_EVENTS = ("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch")
@@ -66,6 +68,21 @@ class Live:
 
     def start(self) -> None:
         self._thread.start()
+
+    def ask(self, message: Message, token: str) -> Optional[Mapping[str, Any]]:
+        """For `client.use_socket`: sends an order message; None when the connection is down or another wallet's."""
+        socket = self._socket
+        if socket is None or not socket.connected or self._token is None or owner_of(self._token) != owner_of(token):
+            return None
+        event, payload = message
+        connection = self._connection
+        try:
+            ack: Mapping[str, Any] = socket.call(event, dict(payload), timeout=ANSWER_SECONDS_MAX)
+            return ack
+        except (socketio.exceptions.SocketIOError, OSError) as error:
+            # The connection is replaced; until then orders go by HTTP.
+            self._inbox.put((connection, "disconnect", None))
+            raise ExchangeError("NETWORK", f"no answer: {error or type(error).__name__}") from error
 
     def close(self) -> None:
         self._closed.set()

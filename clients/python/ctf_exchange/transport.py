@@ -40,7 +40,11 @@ class Transport:
             raise ExchangeError("NETWORK", f"no answer: {error or type(error).__name__}") from error
         if answer.is_success:
             return _json_of(answer) if answer.content else None
-        raise _error_of(answer)
+        try:
+            problem = answer.json()
+        except ValueError:
+            problem = {}
+        raise error_of(answer.status_code, problem, answer.headers.get("retry-after", "0"))
 
     def close(self) -> None:
         self._http.close()
@@ -53,18 +57,14 @@ def _json_of(answer: httpx.Response) -> Any:
         raise ExchangeError("NETWORK", "the answer is no JSON") from error
 
 
-def _error_of(answer: httpx.Response) -> ExchangeError:
-    try:
-        problem = answer.json()
-    except ValueError:
-        problem = {}
+def error_of(status: int, problem: Any, after: str) -> ExchangeError:
+    """The error of an answer that is no success, by HTTP or over a socket."""
     if not isinstance(problem, dict):
         problem = {}
-    after = answer.headers.get("retry-after", "0")
     return ExchangeError(
         str(problem.get("code", "NETWORK")),
-        str(problem.get("detail", f"HTTP {answer.status_code}")),
-        status=answer.status_code,
+        str(problem.get("detail", f"HTTP {status}")),
+        status=status,
         problem=problem,
         retry_after=float(after) if after.isdigit() else 0.0,
     )

@@ -70,6 +70,7 @@ class Maker:
         self.must_reconcile = threading.Event()
         # Should this process die, the exchange takes the orders back 10 s later.
         self.live = Live(client, cancel_on_disconnect=True)
+        client.use_socket(self.live)
         self.book = self.live.watch(self.market["conditionId"])
         self.book.on_state = lambda state, why: say({"book": state, "why": why})
         #: The book after its latest change, of one moment.

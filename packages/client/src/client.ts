@@ -2,7 +2,7 @@ import { type Account, createAccount } from './account';
 import { createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
 import { createReads, type Reads } from './reads';
 import { createSessions, type Session, type SessionsOptions, type Signer } from './sessions';
-import { createTransport, type Fetch } from './transport';
+import { createTransport, type Fetch, type Send, type Way } from './transport';
 import type { ExchangeConfig } from './types';
 
 export interface ClientOptions extends SessionsOptions {
@@ -32,10 +32,14 @@ export interface Client extends Reads, Account, Orders {
   accessToken(): Promise<string | null>;
   /** Takes over the session of another tab, or drops this one without ending it. */
   useSession(next: Session | null): void;
+  /** From now on orders and cancels go over a socket while that is possible: `client.useSocket(orderSocket(live))`. Null ends it. */
+  useSocket(way: Way | null): void;
 }
 
 export function createClient(options: ClientOptions): Client {
-  const send = createTransport(options.baseUrl, options.fetch, options.timeoutMs);
+  const http = createTransport(options.baseUrl, options.fetch, options.timeoutMs);
+  let way: Way | null = null;
+  const send: Send = (request) => (way ? way(request, http) : http(request));
   const sessions = createSessions(send, options);
   const reads = createReads(send, sessions);
   const { forgetNonces, ...orders } = createOrders({
@@ -57,6 +61,9 @@ export function createClient(options: ClientOptions): Client {
       return sessions.current();
     },
     useSession: sessions.use,
+    useSocket(next) {
+      way = next;
+    },
   };
 }
 

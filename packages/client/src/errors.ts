@@ -57,7 +57,10 @@ export class ExchangeError extends Error {
 }
 
 /** The error of an answer that is no success. */
-export function errorOf(response: Response, text: string): ExchangeError {
+export function errorOf(
+  response: Pick<Response, 'status' | 'headers' | 'statusText'>,
+  text: string,
+): ExchangeError {
   const problem = problemOf(text);
   const { status } = response;
   return new ExchangeError({

@@ -6,6 +6,7 @@ export { buildOrder, type OrderParams, type OrderTerms, signOrder } from './buil
 export { type Client, type ClientOptions, createClient } from './client';
 export { type ClientCode, ExchangeError } from './errors';
 export type { LiveState } from './following';
+export { orderSocket } from './lane';
 export {
   connectLive,
   type Live,

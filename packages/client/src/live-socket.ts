@@ -32,6 +32,7 @@ const SUBSCRIBE_EVERY_MS = 25;
 
 /** The connection itself: it reconnects by itself with a valid token, and respects the exchange's limits. */
 export interface LiveSocket extends Link {
+  connection(): { readonly socket: Socket; readonly token: string | null };
   isConnected(): boolean;
   unsubscribe(conditionId: string): void;
   /** Follows or leaves the list of markets. */
@@ -145,6 +146,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     followMarkets: (isWanted) => {
       if (socket.connected) socket.emit(isWanted ? 'subscribe' : 'unsubscribe', { markets: true });
     },
+    connection: () => ({ socket, token: sent }),
     isConnected: () => socket.connected,
     on<T>(event: string, handler: Handler<T>): () => void {
       const own = account.handlersOf(event);

@@ -2,7 +2,7 @@ import { type BookSides, viewOf } from './book';
 import type { ExchangeError } from './errors';
 import { createFollowedBook, type FollowedBook } from './followed-book';
 import type { LiveState } from './following';
-import { createLiveSocket, type LiveSocketOptions } from './live-socket';
+import { createLiveSocket, type LiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
 import type {
   AccountResumed,
@@ -60,8 +60,10 @@ export interface MarketsHandlers {
 /** Ends the subscription that returned it. */
 type End = () => void;
 
-/** One socket for any number of books and, with `getToken`, for the events of the wallet. */
+/** One socket for any number of books and, with `getToken`, for the events and the orders of the wallet. */
 export interface Live {
+  /** For `orderSocket`: the connection, and the token that it was opened or renewed with. */
+  readonly connection: LiveSocket['connection'];
   readonly isConnected: boolean;
   /** Keeps a market's book in step until `stop()`; a market that is watched twice is requested once. */
   watch(id: string, handlers?: WatchHandlers): LiveBook;
@@ -174,6 +176,7 @@ export function connectLive(options: LiveOptions): Live {
     onExchange: (handler) => socket.on('exchange:update', handler),
     onEpoch: (handler) => socket.on('epoch', handler),
     reauthenticate: socket.reconnect,
+    connection: socket.connection,
     get isConnected() {
       return socket.isConnected();
     },

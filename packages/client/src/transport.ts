@@ -21,6 +21,9 @@ export interface Answer<T> {
 /** Sends one request and returns its answer; rejects with an ExchangeError. */
 export type Send = <T>(request: Request) => Promise<Answer<T>>;
 
+/** A way for requests besides HTTP, to which it leaves those that it cannot send. */
+export type Way = <T>(request: Request, http: Send) => Promise<Answer<T>>;
+
 /** The exchange answers within 5 s in any state; the rest is for the network. */
 export const REQUEST_MS_MAX = 10_000;
 const NO_CONTENT = 204;

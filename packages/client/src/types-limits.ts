@@ -29,6 +29,8 @@ export interface ExchangeLimits {
     readonly messagesPerSecond: number;
     readonly bytesPerSecond: number;
     readonly refusals: number;
+    /** Order messages of one socket without an acknowledgement. */
+    readonly ordersUnderWay: number;
   } | null;
   readonly queryMembers: number;
 }

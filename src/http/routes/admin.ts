@@ -1,6 +1,7 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketId, MarketTexts } from '../../exchange/market';
 import { presentMarket } from '../../wire/answers/market';
+import { BATCH_MAX_BYTES } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import {
   type EditMarketBody,
@@ -15,7 +16,6 @@ import {
 } from '../../wire/requests/operator';
 import { addressOf, emptyShape } from '../../wire/requests/orders';
 import { ok, type Reply } from '../answer';
-import { BATCH_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 

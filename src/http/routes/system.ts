@@ -7,6 +7,8 @@ import { weaknessOf } from '../../store/health/standing';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
 import {
+  BATCH_MAX_BYTES,
+  BODY_MAX_BYTES,
   BYTES_PER_SUBMISSION,
   LIMITS,
   PACE,
@@ -19,7 +21,6 @@ import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
 import { ok, okJson, type Reply } from '../answer';
-import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
 import { isRedisAway, redisReply } from '../failures';

@@ -4,7 +4,7 @@ import type { BookUpdate } from '../../store/outbox/book-update';
 import type { Broadcasts } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentHeartbeat, type UpdateBody } from '../../wire/answers/events';
-import { type FeedMessage, type UpdateMessage, updateMessage } from '../messages';
+import { type FeedMessage, type ListedChange, type UpdateMessage, updateMessage } from '../messages';
 import type { Snapshots } from './snapshots';
 
 /** Updates kept for each market, for sockets that are about to join. */
@@ -42,7 +42,8 @@ interface Tracked extends TrackedMarket {
   cursor: number;
   checksum: string | null;
   recent: UpdateBody[];
-  queue: FeedMessage[];
+  /** `look`: compare it with its log. */
+  queue: (FeedMessage | { readonly kind: 'look' })[];
   busy: boolean;
   claims: number;
 }
@@ -51,6 +52,10 @@ export interface MarketFeed {
   /** Starts to follow a market before its first socket joins. The market is followed while it is claimed or has sockets. */
   track(terms: MarketTerms): Promise<TrackedMarket>;
   receive(messages: readonly FeedMessage[]): void;
+  /** Notifies the followers of the list of markets. */
+  list(changes: readonly ListedChange[]): void;
+  /** This process receives the messages of this room from now on, and may have missed earlier ones. */
+  hearing(room: string): void;
   /** Compares every market with its log and sends missing updates. */
   catchUp(): Promise<void>;
   /** The same, then sends every room its position. While Redis does not respond it sends nothing, because it might be wrong. */
@@ -84,13 +89,12 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   async function begin(terms: MarketTerms): Promise<Tracked> {
     const { id } = terms;
     const [tail, sequence] = await Promise.all([broadcasts.tail(id), broadcasts.sequence(id)]);
-    const market: Tracked = {
+    const start = { cursor: tail?.sequence ?? sequence, checksum: tail?.checksum ?? null, recent: [] };
+    const market: Tracked = markets.get(id) ?? {
+      ...start,
       id,
       terms,
       room: roomOf(id),
-      cursor: tail?.sequence ?? sequence,
-      checksum: tail?.checksum ?? null,
-      recent: [],
       queue: [],
       busy: false,
       claims: 0,
@@ -99,6 +103,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
         market.claims--;
       },
     };
+    if (!market.busy) Object.assign(market, start);
     markets.set(id, market);
     // Updates broadcast between the read and now were not received, because the market was not followed yet.
     await settle(market);
@@ -107,7 +112,8 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
 
   async function track(terms: MarketTerms): Promise<TrackedMarket> {
     let market = markets.get(terms.id);
-    if (!market) {
+    // Since its last socket has left, this process has not received its updates.
+    if (!market || (market.claims === 0 && !isHeard(market.room))) {
       const begun = starting.get(terms.id) ?? begin(terms).finally(() => starting.delete(terms.id));
       starting.set(terms.id, begun);
       market = await begun;
@@ -116,12 +122,10 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     return market;
   }
 
-  /** For every market, with or without sockets. */
-  function tellOfMarket({ update, market }: UpdateMessage): void {
-    if (!market) return;
+  function tellOfMarket({ market, isFirst }: ListedChange): void {
     const isOpened = drafts.delete(market.id) && market.status !== 'DRAFT';
     if (market.status === 'DRAFT') drafts.add(market.id);
-    else if (isOpened || update.previousSequence === 0) emit(ALL_MARKETS, EVENTS.newMarket, market);
+    else if (isOpened || isFirst) emit(ALL_MARKETS, EVENTS.newMarket, market);
     else emit(ALL_MARKETS, EVENTS.market, market, roomOf(market.id as MarketId));
     const [oldest] = drafts;
     if (drafts.size > DRAFTS_MAX && oldest !== undefined) drafts.delete(oldest);
@@ -129,7 +133,6 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
 
   function receive(messages: readonly FeedMessage[]): void {
     for (const message of messages) {
-      if (message.kind === 'update') tellOfMarket(message);
       const market = markets.get(message.marketId);
       if (!market) continue;
       market.queue.push(message);
@@ -142,10 +145,18 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
       const message = market.queue.shift();
       if (!message) return;
       if (message.kind === 'ticker') emit(market.room, EVENTS.ticker, message.ticker);
+      else if (message.kind === 'look') hold(market, () => fill(market));
       else if (message.kind === 'reset') hold(market, () => resend(market));
       else if (message.update.previousSequence > market.cursor) hold(market, () => bridge(market, message));
       else deliver(market, message);
     }
+  }
+
+  function hearing(room: string): void {
+    const market = room.startsWith(ROOM) && markets.get(room.slice(ROOM.length) as MarketId);
+    if (!market) return;
+    market.queue.push({ kind: 'look' });
+    work(market);
   }
 
   /** Runs a task for a market while its messages wait. */
@@ -244,6 +255,8 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   return {
     track,
     receive,
+    list: (changes) => changes.forEach(tellOfMarket),
+    hearing,
     catchUp,
     async heartbeat() {
       forgetUnheard();

@@ -48,8 +48,10 @@ export interface PrivateFeed {
   position(address: string, last: number | null): Promise<Omit<PrivatePosition, 'isAsked'>>;
   /** Sends the socket the events that it missed, and from then on all events. */
   enter(socket: ExchangeSocket, address: string, position: PrivatePosition): Promise<void>;
-  /** Called when logs have grown. */
-  receive(grown: readonly Grown[]): void;
+  /** Called when a log has grown. */
+  receive(grown: Grown): void;
+  /** This process learns from now on when the wallet's log grows, and may have missed earlier growth. */
+  hearing(address: string): void;
   /** Called when messages may have been lost: reads the logs of all wallets here. */
   lookNow(): void;
   start(): void;
@@ -206,11 +208,13 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   return {
     position,
     enter,
-    receive: (grown) => {
-      for (const [address, number] of grown) {
-        const wallet = followed.get(address);
-        if (wallet && number > wallet.cursor) come(wallet);
-      }
+    receive: ([address, number]) => {
+      const wallet = followed.get(address);
+      if (wallet && number > wallet.cursor) come(wallet);
+    },
+    hearing: (address) => {
+      const wallet = followed.get(address);
+      if (wallet) come(wallet);
     },
     lookNow: () => void look().catch(() => undefined),
     start: looks.start,

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
 import { presentAck } from '../../wire/answers/events';
+import { orderRefusedAck } from '../../wire/answers/order-entry';
 import { SOCKET_LIMITS } from '../../wire/limits';
 import type { Callers } from './callers';
+import { orderMessageOf } from './order-entry';
 import { readAtPace } from './reading';
-import { cutConnection, type ExchangeServer, type ExchangeSocket, webSocketOf } from './sockets';
+import { cutConnection, type ExchangeSocket, webSocketOf } from './sockets';
 
 const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX, pace: PACE } = SOCKET_LIMITS;
 export const tooMuch = (): Refusal =>
@@ -27,14 +30,24 @@ interface Allowance {
 type Connection = ExchangeSocket['conn'];
 
 export interface Allowances {
-  /** Counts the messages of a connection before any of them is parsed, and drops those beyond the allowance. */
-  watch(connection: Connection): void;
+  /** Counts what a connection sends before any of it is parsed. */
+  watch(connection: Connection, messageMaxBytes: () => number): Counting;
   /** A message may count as several. Returns false when the socket must wait, because messages come faster than allowed. */
   charge(socket: ExchangeSocket, messages: number): boolean;
 }
 
+/** The count of one connection. */
+export interface Counting {
+  /** Returns false for a message beyond the allowance, which is answered here and must be dropped. */
+  admits(message: Buffer): boolean;
+  /** Counts a message that other limits admit. */
+  passes(): void;
+}
+
+const UNCOUNTED: Counting = { admits: () => true, passes: () => undefined };
+
 /** For RATE_LIMIT=off. */
-export const noAllowances: Allowances = { watch: () => undefined, charge: () => true };
+export const noAllowances: Allowances = { watch: () => UNCOUNTED, charge: () => true };
 
 export interface AllowanceOptions extends Callers {
   readonly log: Logger;
@@ -44,13 +57,13 @@ export function createAllowances({ log, addressOf, pace }: AllowanceOptions): Al
   const allowances = new WeakMap<Connection, Allowance>();
   const addresses = new WeakMap<Connection, string>();
 
-  function watch(connection: Connection): void {
+  function watch(connection: Connection, messageMaxBytes: () => number): Counting {
     const allowance = createAllowance();
     const address = addressOf(connection.request);
     allowances.set(connection, allowance);
     addresses.set(connection, address);
     const webSocket = webSocketOf(connection);
-    if (!webSocket) return;
+    if (!webSocket) return UNCOUNTED;
     let refusals = 0;
     const cut = (why: string): void => {
       pace.charge(address, PACE.cut);
@@ -58,28 +71,27 @@ export function createAllowances({ log, addressOf, pace }: AllowanceOptions): Al
       cutConnection(connection);
     };
     const onNoise = () => cut('that sent frames without messages');
-    const reading = readAtPace({ connection, address, pace, onNoise });
+    const reading = readAtPace({ connection, address, pace, messageMaxBytes, onNoise });
     const refuse = (data: Buffer): void => {
       refusals++;
       if (refusals > REFUSALS_MAX) return;
       answer(connection, data);
       if (refusals === REFUSALS_MAX) cut(`after ${REFUSALS_MAX} refusals`);
     };
-    const take = (data: Buffer): boolean => {
+    const passes = (): void => {
       pace.charge(address, PACE.message);
       reading.heard();
+    };
+    const admits = (data: Buffer): boolean => {
+      passes();
       if (allowance.take(data.length)) return true;
       refuse(data);
       return false;
     };
-    const [deliver] = webSocket.listeners('message') as ((data: Buffer, isBinary: boolean) => void)[];
-    webSocket.removeAllListeners('message');
-    webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (take(data)) deliver?.call(webSocket, data, isBinary);
-    });
     // The library itself answers or ignores it, which also costs something.
-    webSocket.on('ping', take);
-    webSocket.on('pong', take);
+    webSocket.on('ping', admits);
+    webSocket.on('pong', admits);
+    return { admits, passes };
   }
 
   return {
@@ -92,16 +104,15 @@ export function createAllowances({ log, addressOf, pace }: AllowanceOptions): Al
   };
 }
 
-export function limitMessages(io: ExchangeServer, { watch }: Allowances): void {
-  io.engine.on('connection', watch);
-}
-
 /** Without parsing the message: an acknowledgement needs only its number. */
 function answer(connection: Connection, data: Buffer): void {
   const [, number] = ASKS_FOR_ANSWER.exec(data.toString('latin1', 0, BEGINNING)) ?? [];
   if (number === undefined) return;
-  const { code, message } = tooMuch();
-  connection.write(`3${number}${JSON.stringify([presentAck.refused(code, message)])}`);
+  const refusal = tooMuch();
+  const told = orderMessageOf(data)
+    ? orderRefusedAck(refusal, randomUUID())
+    : JSON.stringify(presentAck.refused(refusal.code, refusal.message));
+  connection.write(`3${number}[${told}]`);
 }
 
 /** A second's worth at once, then as it refills. */

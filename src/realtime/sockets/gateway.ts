@@ -61,6 +61,7 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
 
   async function admit(socket: ExchangeSocket): Promise<void> {
     socket.data.owner = null;
+    socket.data.bearer = null;
     socket.data.position = null;
     const { token, cancelOnDisconnect, ...more } = socket.handshake.auth as Record<string, unknown>;
     const resume = parseResume(more);
@@ -78,5 +79,6 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
     const owner = ownerOf(caller, cancelOnDisconnect === true);
     socket.data.position = await welcome(owner, resume);
     socket.data.owner = owner;
+    socket.data.bearer = { token: String(token), caller, expiresAtMs: owner.expiresAtMs };
   }
 }

@@ -1,7 +1,8 @@
-import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter';
+import { createShardedAdapter } from '@socket.io/redis-adapter';
 import type { Server } from 'socket.io';
 import { connect, disconnect } from '../../store/redis/connection';
 import type { RedisClient } from '../../store/redis/scripts';
+import { hearRooms, sendToRooms } from './room-channels';
 
 export interface LinksOptions {
   readonly urls: readonly string[];
@@ -11,7 +12,7 @@ export interface LinksOptions {
 
 /** The connections of a web process besides the one for commands, and the adapter that joins the replicas. */
 export interface Links {
-  /** For Socket.IO: the sharded adapter on a cluster, else the classic one. */
+  /** For Socket.IO: a replica hears the messages to a room only while it has sockets in the room. */
   readonly adapter: Parameters<Server['adapter']>[0] & object;
   /** Blocked by the outbox reader that broadcasts. */
   readonly broadcastReader: RedisClient;
@@ -19,37 +20,41 @@ export interface Links {
   readonly privateReader: RedisClient;
   /** Called whenever messages of other replicas may have been missed. */
   onBack(listener: () => void): void;
+  /** Called whenever Redis has confirmed that it sends this replica a room's messages; it may have missed earlier ones. */
+  onHearing(listener: (room: string) => void): void;
   close(): void;
 }
 
 /** Adapter calls whose promises are ignored: without Redis they fail, and a later call repeats their message. */
-const UNWATCHED = [
-  'publish',
-  'spublish',
-  'subscribe',
-  'psubscribe',
-  'ssubscribe',
-  'unsubscribe',
-  'punsubscribe',
-  'sunsubscribe',
-] as const;
+const UNWATCHED = ['spublish', 'ssubscribe', 'sunsubscribe'] as const;
+/** The connection is back; on a cluster, that of one node. */
+const BACK = ['ready', 'subscribersReady'] as const;
 
 export function createLinks({ urls, tlsCa, onError }: LinksOptions): Links {
   const open = (subscriber = false) => connect({ urls, tlsCa, blocking: true, subscriber, onError });
   const publisher = quiet(open(), onError);
-  const subscriber = quiet(open(true), onError);
+  const subscriber = open(true);
   const [broadcastReader, privateReader] = [open(), open()];
-  const isCluster = urls.length > 1;
   // Publish and subscribe ignore database numbers: two exchanges on two databases of one Redis must not mix.
-  const channel = `socket.io:${isCluster ? 0 : databaseOf(urls[0] ?? '')}`;
+  const channelPrefix = `socket.io:${urls.length > 1 ? 0 : databaseOf(urls[0] ?? '')}`;
+  const rooms = hearRooms(subscriber, onError);
+  const adapter = createShardedAdapter(publisher, quiet(subscriber, onError), {
+    channelPrefix,
+    subscriptionMode: 'dynamic',
+  });
   return {
-    adapter: isCluster
-      ? createShardedAdapter(publisher, subscriber, { channelPrefix: channel, subscriptionMode: 'static' })
-      : createAdapter(publisher, subscriber, { key: channel }),
+    // Socket.IO calls it with `new`, so it is no arrow function.
+    adapter: function adapterOf(namespace) {
+      return sendToRooms(adapter(namespace));
+    },
     broadcastReader,
     privateReader,
-    onBack: (listener) => void subscriber.on('ready', listener),
+    onBack: (listener) => {
+      for (const event of BACK) subscriber.on(event, listener);
+    },
+    onHearing: rooms.onHearing,
     close: () => {
+      rooms.close();
       for (const client of [publisher, subscriber, broadcastReader, privateReader]) disconnect(client);
     },
   };

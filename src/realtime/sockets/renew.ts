@@ -26,6 +26,7 @@ export function createRenew({ sessions, watch }: RenewDeps) {
     if (next.address !== owner.address)
       throw new Refusal('FORBIDDEN', 'the token belongs to another wallet; open another socket for it');
     socket.data.owner = next;
+    socket.data.bearer = { token, caller, expiresAtMs: next.expiresAtMs };
     watch.watch(socket);
     answer(presentAck.renewed(caller.expiresAt));
   };

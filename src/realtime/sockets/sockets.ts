@@ -34,15 +34,27 @@ export interface PrivatePosition {
   readonly isAsked: boolean;
 }
 
+/** The token of a private socket, and the caller that it was when the socket took it. */
+export interface SocketBearer {
+  readonly token: string;
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+}
+
 interface SocketData {
   owner: SocketOwner | null;
+  bearer: SocketBearer | null;
   position: PrivatePosition | null;
 }
 
 export type ExchangeServer = Server<DefaultEventsMap, DefaultEventsMap, BetweenEvents, SocketData>;
 export type ExchangeSocket = Socket<DefaultEventsMap, DefaultEventsMap, BetweenEvents, SocketData>;
 
-export const walletRoom = (address: string): string => `w:${address}`;
+const WALLET = 'w:';
+export const walletRoom = (address: string): string => `${WALLET}${address}`;
+/** Null for the room of a market. */
+export const walletOfRoom = (room: string): string | null =>
+  room.startsWith(WALLET) ? room.slice(WALLET.length) : null;
 
 /** The state that engine.io keeps of a connection. Its types lack it, and it is the only way to see unsent bytes. */
 interface Pipe {
@@ -53,12 +65,17 @@ interface Pipe {
 interface WebSocketLike extends EventEmitter {
   readonly bufferedAmount: number;
   readonly readyState: number;
+  /** Private to the library, which has no other way to give one connection a limit of its own. */
+  readonly _receiver?: { _maxPayload?: number };
+  send(text: string): void;
+  close(code: number): void;
   /** Whether the connection is being read. */
   pause(): void;
   resume(): void;
   terminate(): void;
 }
 
+const OPEN = 1;
 const CLOSED = 3;
 const CLOSE_POLL_MS = 20;
 
@@ -72,6 +89,18 @@ export function unsentBytes(socket: ExchangeSocket): number {
 
 export const webSocketOf = (connection: ExchangeSocket['conn']): WebSocketLike | undefined =>
   (connection as unknown as Pipe).transport?.socket;
+
+/** Lets a connection send messages of so many bytes; the limit of the server remains for all others. */
+export function allowMessages(connection: ExchangeSocket['conn'], maxBytes: number): void {
+  const receiver = webSocketOf(connection)?._receiver;
+  if (receiver) receiver._maxPayload = maxBytes;
+}
+
+/** Sends a frame without the queue of Engine.IO, which costs more than the frame. A closed connection takes none. */
+export function sendFrame(connection: ExchangeSocket['conn'], text: string): void {
+  const webSocket = webSocketOf(connection);
+  if (webSocket?.readyState === OPEN) webSocket.send(text);
+}
 
 /** Ends a connection at once, without waiting for a peer that does not read. */
 export const cutConnection = (connection: ExchangeSocket['conn']): void =>

@@ -4,6 +4,7 @@ import type { MarketTerms } from '../../exchange/market';
 import type { Mode } from '../../exchange/status';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
 import { formatPrice, iso } from '../prices';
+import { ORDER_ENTRY } from '../requests/order-entry';
 import { presentTrade } from './trade';
 
 /** Every event of the socket interface, once. */
@@ -11,6 +12,7 @@ export const EVENTS = {
   subscribe: 'subscribe',
   unsubscribe: 'unsubscribe',
   renew: 'renew',
+  ...ORDER_ENTRY,
   snapshot: 'orderbook:snapshot',
   update: 'orderbook:update',
   trade: 'trade:new',

@@ -1,9 +1,12 @@
 import { EVENTS } from '../../answers/events';
 import { SOCKET_LIMITS } from '../../limits';
+import { ORDER_EVENTS } from '../../requests/order-entry';
 import { INTERFACE_VERSION } from '../openapi/document';
 import type { Json } from '../openapi/schema';
 import { SCHEMAS } from '../openapi/schemas';
-import { MESSAGES, type Message } from './messages';
+import type { Message } from './message';
+import { MESSAGES } from './messages';
+
 import { SOCKET_SCHEMAS } from './schemas';
 
 const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHEMAS };
@@ -15,7 +18,8 @@ is public without \`auth\`; with \`auth: { token }\` in the handshake it also re
 \`lastAccountSequence\` (and the \`epoch\` it is of) resumes the private events behind a number. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
 (\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
-disconnected. \`limits.sockets\` of \`GET /config\` limits the messages of a socket, and of all sockets of an IP. A message above
+disconnected. The messages about orders are served as the HTTP routes that they name: with the same checks and answers, limited
+as \`submissions\` and \`cancels\` are. \`limits.sockets\` of \`GET /config\` limits the other messages of a socket, and of all sockets of an IP. A message above
 the limit is answered with \`RATE_LIMITED\`; after ${SOCKET_LIMITS.refusals} of these the socket is closed. While an IP owes points, its sockets are
 not read, and a new one is refused with HTTP 429. docs/real-time.md explains how to keep a book up to date.`;
 
@@ -30,14 +34,17 @@ const CHANNELS = {
   },
   wallet: {
     title: 'Wallet',
-    description: 'The messages to the owner of the token; they need no subscription.',
+    description:
+      'The messages to the owner of the token, which need no subscription, and those that enter and cancel orders.',
     kinds: ['wallet'],
   },
 } as const;
 
 const ENTRIES = Object.entries(MESSAGES) as readonly (readonly [string, Message])[];
-const channelOf = (message: Message): keyof typeof CHANNELS =>
-  message.kind === 'wallet' || message.event === EVENTS.renew ? 'wallet' : 'markets';
+/** The messages of private sockets alone. */
+const OWN: ReadonlySet<string> = new Set([EVENTS.renew, ...ORDER_EVENTS]);
+const isOwn = ({ kind, event }: Message): boolean => kind === 'wallet' || OWN.has(event);
+const channelOf = (message: Message): keyof typeof CHANNELS => (isOwn(message) ? 'wallet' : 'markets');
 
 function channels(): Json {
   return Object.fromEntries(
@@ -76,7 +83,7 @@ function operations(): Json {
           ...(message.kind === 'in'
             ? { reply: { channel: { $ref: `#/channels/${channel}` }, messages: [inChannel(`${key}Ack`)] } }
             : {}),
-          ...(message.kind === 'wallet' || message.event === EVENTS.renew ? { security: [TOKEN] } : {}),
+          ...(isOwn(message) ? { security: [TOKEN] } : {}),
         },
       ];
     }),
@@ -92,11 +99,19 @@ function messages(): Json {
         title,
         summary,
         contentType: 'application/json',
-        payload,
+        payload: bare(payload),
         examples: [{ name: key, payload: example }],
       },
     ]),
   );
+}
+
+/** AsyncAPI allows no description beside a reference, which OpenAPI does. */
+function bare(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(bare);
+  if (typeof part !== 'object' || part === null) return part;
+  if ('$ref' in part) return { $ref: part.$ref };
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, bare(value)]));
 }
 
 /** The schemas that are referred to, with those to which they refer. */
@@ -106,7 +121,7 @@ function usedSchemas(start: Json): Json {
     for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       const schema = ALL_SCHEMAS[name];
       if (used.has(name) || !schema) continue;
-      used.set(name, schema);
+      used.set(name, bare(schema) as Json);
       visit(schema);
     }
   };

@@ -15,20 +15,8 @@ import {
   ref,
   text,
 } from '../openapi/schema';
-
-/**
- * The messages of a socket: sent by it (`in`), acknowledgements (`ack`), about markets (`market`), about its own wallet
- * (`wallet`).
- */
-export interface Message {
-  readonly kind: 'in' | 'ack' | 'market' | 'wallet';
-  /** The event, or for an acknowledgement the event it answers. */
-  readonly event: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly payload: Json;
-  readonly example: unknown;
-}
+import type { Message } from './message';
+import { ORDER_MESSAGES } from './order-messages';
 
 const refused = object({ ok: constant(false), error: ref('Refused') });
 const epoch = text(undefined, { pattern: '^[0-9a-f]{16}$' });
@@ -115,6 +103,7 @@ export const MESSAGES = {
     payload: { oneOf: [object({ ok: constant(true), expiresAt: nullable(ref('Time')) }), refused] },
     example: { ok: true, expiresAt: MATCHED_AT },
   },
+  ...ORDER_MESSAGES,
   snapshot: {
     kind: 'market',
     event: EVENTS.snapshot,

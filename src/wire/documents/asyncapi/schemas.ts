@@ -5,6 +5,7 @@ import { BALANCES_MEMBERS, ON_CHAIN_BALANCES } from '../openapi/schemas/accounts
 import { TRADE_MEMBERS } from '../openapi/schemas/books';
 import { IN_CHAIN_SETTLEMENT } from '../openapi/schemas/chain';
 import { IN_SOME_ORDERS, ORDER_MEMBERS } from '../openapi/schemas/orders';
+import { problemSchemaName } from '../openapi/schemas/problems';
 
 /** [price, size]; AsyncAPI's schemas have no tuples. */
 const changed = array(
@@ -18,8 +19,9 @@ const changed = array(
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const numbers = { accountSequence: ref('AccountSequence'), previousAccountSequence: ref('AccountSequence') };
 
-/** Schemas that only sockets use. */
+/** Schemas that only sockets use, or that AsyncAPI writes in another way. */
 export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
+  Problem: { oneOf: CODES.map((code) => ref(problemSchemaName(code))) },
   PriceOrSize: text('A price, then a size.', { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{0,3}[1-9])?$' }),
   Refused: object({ code: choice(CODES), detail: text() }),
   BookUpdate: object({

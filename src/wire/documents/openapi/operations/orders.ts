@@ -47,7 +47,7 @@ const dryRun = query(
 );
 
 /** A signed order with its unsigned members. The signed part has its own name. */
-const SUBMISSION_BODY = {
+export const SUBMISSION_BODY = {
   name: 'SubmissionBody',
   shape: submitShape,
   schema: withProperty(jsonSchemaOf(submitShape), 'order', {

@@ -116,7 +116,9 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
           ),
           dryRun: integer('A dry run costs this many points of `submissions`.'),
           refusedFok: integer('A FOK order that is not filled costs this many points of `submissions`.'),
-          wrongSignature: integer('An order with a wrong signature costs this many points of `submissions`.'),
+          wrongSignature: integer(
+            'An order with a wrong signature costs this many points of `submissions`, and so does one whose contract wallet has no turn to be asked.',
+          ),
           rowsPerPoint: integer(
             'A page of a list costs a point of `reads` for each group of this many requested rows.',
           ),
@@ -162,6 +164,9 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
               messagesPerSecond: integer('The number of messages that one socket may send per second.'),
               bytesPerSecond: integer('The number of bytes that one socket may send per second.'),
               refusals: integer('A socket is cut after this many refusals.'),
+              ordersUnderWay: integer(
+                'The number of messages about orders that one socket may have under way at once.',
+              ),
               pace: {
                 ...object({
                   pointsPerSecond: integer(
@@ -170,6 +175,10 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
                   burst: integer('The most points that can be saved up.'),
                   upgrade: integer('A new socket costs this many points.'),
                   message: integer('A message costs this many points.'),
+                  refused: integer('A message about orders that is refused costs this many more points.'),
+                  rateLimited: integer(
+                    'A message about orders that is refused as `RATE_LIMITED` costs this many more points.',
+                  ),
                   bytesPerPoint: integer('A message costs a point for each group of this many bytes.'),
                   cut: integer('A socket that had to be cut costs this many points.'),
                   holdMs: integer(

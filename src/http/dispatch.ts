@@ -1,0 +1,66 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Sessions } from '../auth/sessions';
+import { Refusal } from '../exchange/errors';
+import { type Asked, askedOf } from '../wire/asked';
+import { BODY_MAX_BYTES } from '../wire/limits';
+import type { Query } from '../wire/queries';
+import { send, sendProblem } from './answer';
+import { callerOf } from './bearer';
+import { jsonOf, readBody } from './body';
+import type { AnyEndpoint } from './endpoint';
+import type { OperatorGate } from './operator-gate';
+import { type Arrived, createServing, type ServingDeps } from './serving';
+
+export interface DispatchDeps extends ServingDeps {
+  readonly sessions: Sessions;
+  readonly gate: OperatorGate;
+  /** The earliest moment, of `performance.now()`, at which the request that is read now may have arrived. */
+  readonly arrivedAt: () => number;
+}
+
+/**
+ * Makes a handler of an endpoint: it reads the body, and the endpoint is served. Refusals are thrown, and the application
+ * answers them in one place.
+ */
+export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
+  const { bodyOptional = false, maxBytes = BODY_MAX_BYTES } = endpoint;
+  const route = `${endpoint.method} ${endpoint.path}`;
+  const asked = askedOf(route);
+  const costOf = endpoint.cost ?? asked.cost;
+  const serve = createServing<Response>(endpoint, route, { send, refuse: sendProblem }, deps);
+  return async (request, response) => {
+    const bytes = endpoint.body ? await readBody(request, maxBytes) : null;
+    const query = queryOf(asked, request.url);
+    await serve({
+      request,
+      response,
+      arrivedAt: deps.arrivedAt(),
+      bytes: bytes?.length ?? 0,
+      query,
+      cost: query instanceof Refusal ? 1 : costOf(query),
+      identify: (rule) => identify(rule, request, response, deps),
+      value: () => (bytes ? jsonOf(request, bytes, bodyOptional) : undefined),
+    });
+  };
+}
+
+/** A refused query costs a point, as other requests do. */
+function queryOf(asked: Asked, url: string): Query | Refusal {
+  try {
+    return asked.query(url);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+async function identify(
+  rule: Parameters<Arrived<Response>['identify']>[0],
+  request: Request,
+  response: Response,
+  { sessions, gate }: DispatchDeps,
+) {
+  if (rule !== 'admin') return callerOf(request, rule, sessions);
+  await gate(request, response);
+  return null;
+}

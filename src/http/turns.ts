@@ -1,0 +1,30 @@
+/** The place of an order in its batch. */
+export interface Turn {
+  /** Resolves once every order before this one was sent to the engine or has its result. */
+  readonly othersSent: Promise<unknown>;
+  /** Resolves once every order before this one has its result. */
+  readonly othersDone: Promise<unknown>;
+  /** Lets the next order be sent; a result does so, too. */
+  readonly sent: () => void;
+}
+
+/**
+ * Lets the orders of one batch be processed together and reach the engine in their sequence. Sent one right after another, they
+ * leave in one write on one connection, and Redis runs them in that order.
+ */
+export function createTurns(): <T>(process: (turn: Turn) => Promise<T>) => Promise<T> {
+  let allSent: Promise<unknown> = Promise.resolve();
+  let allDone: Promise<unknown> = Promise.resolve();
+  return (process) => {
+    const [othersSent, othersDone] = [allSent, allDone];
+    let sent = (): void => undefined;
+    const isSent = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const result = process({ othersSent, othersDone, sent });
+    const isDone = result.then(sent, sent);
+    allSent = othersSent.then(() => isSent);
+    allDone = othersDone.then(() => isDone);
+    return result;
+  };
+}
