@@ -1,5 +1,5 @@
 import './app/source-maps';
-import { startWorker } from './app/app';
 import { runProcess } from './app/process';
+import { startWorker } from './app/worker';
 
 runProcess('worker', startWorker);

@@ -1,5 +1,6 @@
 import { hexlify } from 'ethers';
-import { startWeb, startWorker } from '../../src/app/app';
+import { startWeb } from '../../src/app/app';
+import { startWorker } from '../../src/app/worker';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
 import { createBlocks } from '../../src/chain/blocks';
 import { type ChainCheck, contradiction, type ExamineOptions, examineChain } from '../../src/chain/examine';

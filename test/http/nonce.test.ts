@@ -1,4 +1,4 @@
-import { startWorker } from '../../src/app/app';
+import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import { micro } from '../../src/exchange/units';
 import { createLogger } from '../../src/log';

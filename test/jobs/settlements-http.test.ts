@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'ioredis';
-import { startWorker } from '../../src/app/app';
+import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN } from '../support/settings';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Running, startWorker } from '../../src/app/app';
+import type { Running } from '../../src/app/app';
+import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ROOT } from '../support/processes';

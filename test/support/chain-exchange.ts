@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers';
-import { startWorker } from '../../src/app/app';
+import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import type { RunningChain } from '../../src/local/chain';
 import { openLocalChain } from '../../src/local/chain-exchange';

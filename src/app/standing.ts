@@ -1,0 +1,36 @@
+import type { Config } from '../config/load';
+import { ConfigError, type ConfigProblem } from '../config/report';
+import { noteLayout, unreadable } from '../store/health/layout';
+import { weaknessOf } from '../store/health/standing';
+import { otherFundsOf } from './chain-books';
+import { wrongFunds } from './chain-examine';
+import { closeStore, type Store } from './store';
+
+/** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
+export async function checkStanding(config: Config, store: Store): Promise<void> {
+  const { redis, run, keys, clock, standings } = store;
+  await clock.measure();
+  const refuseWith = (row: ConfigProblem): never => {
+    closeStore(store);
+    throw new ConfigError([row]);
+  };
+  const refuse = (variable: string, problem: string): never =>
+    refuseWith({ variable, given: '(hidden)', problem });
+  const wrong = unreadable(await noteLayout(run, keys));
+  if (wrong !== null) refuse('REDIS_URL', wrong);
+  if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
+    refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
+  const other = await otherFundsOf(config, store);
+  if (other !== null) refuse('FUNDS', other);
+  const contradicted = await wrongFunds(config, store);
+  if (contradicted !== null) refuseWith(contradicted);
+  const weakness = weaknessOf(await standings.refresh());
+  // A match that Redis forgets may be settled on the chain all the same.
+  if (config.chain !== null && weakness !== null) refuse('REDIS_URL', `${weakness}; FUNDS=chain needs that`);
+  clock.start();
+  standings.start();
+  if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
+  clock.stop();
+  standings.stop();
+  refuse('REDIS_URL', `${weakness}, or ALLOW_WEAK_DURABILITY=1`);
+}
