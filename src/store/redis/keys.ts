@@ -1,5 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { type ChannelKeys, channelKeys } from './channel-keys';
+import { type DirectoryKeys, directoryKeys } from './directory-keys';
 import { tagOf } from './tags';
 
 declare const NAME: unique symbol;
@@ -19,7 +20,7 @@ export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' |
  * collateral, and one script must see a market and its traders' balances; see docs/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
-export interface ShardKeys extends ChannelKeys {
+export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly prefix: string;
   readonly orders: TextKey<'orders'>;
   readonly cash: TextKey<'cash'>;
@@ -276,7 +277,7 @@ export function shardKeys(shard = 0): ShardKeys {
     unsettled: text(`${prefix}su`),
     settledUpTo: text(`${prefix}sw`),
     settlementListOf: (id) => text(`${market(id)}:sl`),
-    ...{ ...workingKeys(prefix), ...chainKeys(prefix), ...channelKeys(prefix) },
+    ...{ ...workingKeys(prefix), ...chainKeys(prefix), ...channelKeys(prefix), ...directoryKeys(prefix) },
     absences: text(`${prefix}away`),
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),
