@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { type RunningRedis, startRedis } from '../src/local/redis';
-import { shardKeys } from '../src/store/redis/keys';
 import { median, round } from './figures';
 import { redisCpuMicros } from './keep-up';
 import { openLoad, requestBytes } from './load';
+import { withoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
 import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
@@ -34,10 +34,6 @@ const ORDERS = 4_000;
 const CONNECTIONS = 16;
 /** Orders for each process before the first round, until V8 has compiled the hot code. */
 const WARM_UP = 10_000;
-
-const keys = shardKeys();
-/** A position after every entry. */
-const SETTLED = '281474976710655-0';
 
 interface Fleet {
   readonly processes: number;
@@ -102,14 +98,14 @@ async function startFleet(processes: number): Promise<Fleet> {
     floors.push(await startSide('plain.ts', ['floor', server.url, '{}', '']));
   }
   const signer = await createSigner(webs[0] as Side);
-  return { processes, server, redis: new Redis(server.url), webs, floors, signer };
+  const redis = new Redis(server.url);
+  await withoutWorker(redis);
+  return { processes, server, redis, webs, floors, signer };
 }
 
 /** CPU microseconds for one order: first of the exchange, then of processes that share nothing. */
 async function run({ redis, webs, floors, signer }: Fleet, orders: number): Promise<Cost> {
   const signed = Array.from({ length: orders }, () => signer.sign());
-  // There is no worker, so its work must not become a backlog.
-  await redis.hset(keys.readers, 'settlement', SETTLED);
   const before = await redisCpuMicros(redis);
   const web = await flood(
     webs,

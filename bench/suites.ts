@@ -11,6 +11,7 @@ import { benchForeign, type ForeignRow } from './foreign';
 import { benchInstructions, type InstructionsRow, instructionsLines } from './instructions';
 import { benchKeepUp, type KeepUpRow } from './keep-up';
 import type { Line } from './line';
+import { withoutWorker } from './no-worker';
 import { benchPage, type PageRow, pageLines } from './page';
 import { benchPersistence, type PersistenceRow } from './persistence';
 import { benchReads, type ReadsRow } from './reads';
@@ -72,6 +73,14 @@ async function withRedis(url: string, run: (redis: Redis) => Promise<void>): Pro
   }
 }
 
+/** For suites of web processes alone. */
+async function unsettled(url: string, run: () => Promise<void>): Promise<void> {
+  await withRedis(url, async (redis) => {
+    await withoutWorker(redis);
+    await run();
+  });
+}
+
 /** With the address of a PostgreSQL of its own. */
 async function withPostgres(run: (url: string) => Promise<void>): Promise<void> {
   const postgres = await startPostgres({ durable: true });
@@ -85,11 +94,11 @@ async function withPostgres(run: (url: string) => Promise<void>): Promise<void> 
 /** In the order of the table. To add a suite, add a file, its lines in targets.ts, and an entry here. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   submit: suite<SubmitRow>(
-    ({ redisUrl, deadlineMs }, emit) => benchSubmit(redisUrl, deadlineMs, emit),
+    ({ redisUrl, deadlineMs }, emit) => unsettled(redisUrl, () => benchSubmit(redisUrl, deadlineMs, emit)),
     targets.submitLines,
   ),
   costs: suite<CostRow>(({ redisUrl }, emit, tell) => {
-    return benchCosts(redisUrl, emit, (frame) => tell({ ...frame }));
+    return unsettled(redisUrl, () => benchCosts(redisUrl, emit, (frame) => tell({ ...frame })));
   }, targets.costsLines),
   reads: suite<ReadsRow>(
     ({ redisUrl, deadlineMs }, emit) => benchReads(redisUrl, deadlineMs, emit),
