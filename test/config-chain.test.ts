@@ -100,3 +100,10 @@ test('keys and endpoints are secrets of the log', () => {
   const { secrets } = loadConfig(env);
   for (const secret of [key('a'), key('b'), 'http://127.0.0.1:8545/']) expect(secrets).toContain(secret);
 });
+
+test('accounts that follow a chain are in one shard', () => {
+  expect(problems({ ...TESTNET, SHARDS: '4' })).toEqual({
+    SHARDS: expect.stringContaining('must be 1 with FUNDS=chain'),
+  });
+  expect(loadConfig({ ...TESTNET, SHARDS: '1' }).shards).toBe(1);
+});

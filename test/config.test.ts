@@ -75,6 +75,7 @@ describe('accepted values', () => {
     [{ PUBLIC_BASE_URL: 'https://api.example.com/' }, { publicBaseUrl: 'https://api.example.com' }],
     [{ PUBLIC_BASE_URL: 'https://example.com/v1/' }, { publicBaseUrl: 'https://example.com/v1' }],
     [{ ARCHIVE_KEEP_MONTHS: '12' }, { archiveKeepMonths: 12 }],
+    [{ SHARDS: '64' }, { shards: 64 }],
     [{ REDIS_URL: 'rediss://u:p@h:1/2' }, { redisUrls: ['rediss://u:p@h:1/2'], redisGiven: true }],
     [{ REDIS_URL: 'redis://a:1, redis://b:2' }, { redisUrls: ['redis://a:1', 'redis://b:2'] }],
     [{ JWT_SECRET: SECRET }, { jwtSecrets: [{ kid: null, secret: SECRET }] }],
@@ -113,6 +114,7 @@ describe('accepted values', () => {
 describe('refused values', () => {
   const refused: [keyof typeof VARIABLES, string[]][] = [
     ['NODE_ENV', ['prod']],
+    ['SHARDS', ['0', '3', '128', '4.0', 'two']],
     ['ARCHIVE_KEEP_MONTHS', ['0', '1.5', 'ever', '1201']],
     ['PORT', ['-1', '65536', '80a', '0x50', '1e3', '3000.5']],
     [

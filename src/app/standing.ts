@@ -1,14 +1,15 @@
 import type { Config } from '../config/load';
 import { ConfigError, type ConfigProblem } from '../config/report';
-import { noteLayout, unreadable } from '../store/health/layout';
+import { unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
+import { noteShards, otherShards } from '../store/shards/layout';
 import { otherFundsOf } from './chain-books';
 import { wrongFunds } from './chain-examine';
 import { closeStore, type Store } from './store';
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
 export async function checkStanding(config: Config, store: Store): Promise<void> {
-  const { redis, run, keys, clock, standings } = store;
+  const { redis, keys, clock, standings } = store;
   await clock.measure();
   const refuseWith = (row: ConfigProblem): never => {
     closeStore(store);
@@ -16,8 +17,20 @@ export async function checkStanding(config: Config, store: Store): Promise<void>
   };
   const refuse = (variable: string, problem: string): never =>
     refuseWith({ variable, given: '(hidden)', problem });
-  const wrong = unreadable(await noteLayout(run, keys));
-  if (wrong !== null) refuse('REDIS_URL', wrong);
+  if (config.shards > 1)
+    refuseWith({
+      variable: 'SHARDS',
+      given: String(config.shards),
+      problem: 'must be 1: more do not work yet',
+    });
+  const { count, layouts } = await noteShards(
+    store,
+    store.shards.map((shard) => shard.keys),
+  );
+  const wrong = layouts.map(unreadable).find((reason) => reason !== null);
+  if (wrong) refuse('REDIS_URL', wrong);
+  const others = otherShards(config.shards, count);
+  if (others !== null) refuseWith({ variable: 'SHARDS', given: String(config.shards), problem: others });
   if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
   const other = await otherFundsOf(config, store);

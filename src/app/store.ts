@@ -8,42 +8,25 @@ import { type ChainScale, chainScale } from '../exchange/order';
 import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics } from '../metrics/metrics';
-import { createPast, NO_PAST, type Past } from '../store/archive/past';
-import { createAudit } from '../store/audit/audit';
-import { createHistory } from '../store/candles/history';
+import type { Past } from '../store/archive/past';
 import { createChainRequests } from '../store/chain/requests';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
-import { createStandings } from '../store/health/standing';
-import { createJournal, type JournalOptions } from '../store/journal/journal';
-import { createJournalReads } from '../store/journal/reads';
-import { createJournalRebuild } from '../store/journal/rebuild';
-import { createStoredLines } from '../store/journal/stored';
 import { createMarkets } from '../store/markets/markets';
-import { createAccountLogs } from '../store/outbox/account-log';
-import { createOutboxLag } from '../store/outbox/lag';
-import { createBroadcasts } from '../store/outbox/update-log';
 import { createKeyStore } from '../store/people/api-keys';
-import { createComments } from '../store/people/comments';
-import { createActions } from '../store/people/operator-log';
-import { createPresence } from '../store/people/presence';
-import { createProfiles, joinWithoutGrant, type Profiles } from '../store/people/profiles';
 import { createSessionStore } from '../store/people/sessions';
-import { createKept } from '../store/reads/kept';
-import { createMarketList } from '../store/reads/market-list';
-import { createReads, type Reads } from '../store/reads/reads';
+import type { Reads } from '../store/reads/reads';
 import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
-import { createMatches } from '../store/settlement/matches';
-import { createSettlements, type Settlements } from '../store/settlement/settlements';
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { contractsOf } from './chain';
 import { openBooks, otherFundsSeen } from './chain-books';
 import { examineFunds } from './chain-examine';
 import { marketsOnChain, walletsOnChain } from './chain-trade';
+import { openShard } from './shards';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -73,16 +56,11 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
   return redis;
 }
 
-/** Both do without an archive where none is configured. */
-function openArchive(
-  { archiveUrl: url }: Config,
-  log: Logger,
-  door: Pick<Door, 'redis' | 'keys'>,
-): { readonly archive: Archive | null; readonly past: Past } {
-  if (url === null) return { archive: null, past: NO_PAST };
-  const archive = createArchive({ url, onError: (error) => log.warn({ err: error.message }, 'archive') });
-  return { archive, past: createPast({ ...door, archive }) };
-}
+/** Null where none is configured. */
+const openArchive = ({ archiveUrl: url }: Config, log: Logger): Archive | null =>
+  url === null
+    ? null
+    : createArchive({ url, onError: (error) => log.warn({ err: error.message }, 'archive') });
 
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
 export function closeStore({ redis, archive, books }: Pick<Store, 'redis' | 'archive' | 'books'>): void {
@@ -96,39 +74,6 @@ interface Door {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-}
-
-function openProfiles(door: Door & { readonly clock: Clock }, { chain, grantOn, paperGrantMicro }: Config) {
-  const joinGrantMicro = grantOn === 'sign-in' ? paperGrantMicro : 0;
-  const profiles: Profiles = createProfiles({ ...door, joinGrantMicro });
-  const { redis, keys, clock } = door;
-  return chain === null ? profiles : { ...profiles, join: joinWithoutGrant(redis, keys, clock.now) };
-}
-
-/** The parts that store profiles, comments, sessions and keys. */
-const createPeople = (door: Door & { readonly clock: Clock }, config: Config) => ({
-  profiles: openProfiles(door, config),
-  comments: createComments(door),
-  presence: createPresence(door),
-  sessionStore: createSessionStore(door),
-  keyStore: createKeyStore({ ...door, most: KEYS_MAX }),
-  actions: createActions(door),
-});
-
-interface JournalParts extends JournalOptions {
-  readonly past: Past;
-  readonly settlements: Settlements;
-}
-
-/** The parts that keep, read and correct journals. */
-function createJournals(parts: JournalParts) {
-  const journalWriter = createJournal(parts);
-  const lines = createStoredLines(parts);
-  return {
-    journalWriter,
-    journal: createJournalReads({ ...parts, lines, journal: journalWriter }),
-    journalRebuild: createJournalRebuild({ ...parts, journal: journalWriter }),
-  };
 }
 
 interface TradeParts extends Door {
@@ -172,62 +117,35 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
   const metrics = createMetrics();
-  const { funds } = config;
-  const run = createScripts(redis, scriptSources(funds), metrics.script);
+  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
   const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
-  const { archive, past } = openArchive(config, log, { redis, keys });
-  const standings = createStandings({ redis, run, keys, promised: config.durability });
-  const { doubts } = standings;
-  const history = createHistory({ redis, run, keys, doubts, past });
-  const kept = createKept({ redis, keys, clock, doubts });
-  const paperReads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past, funds });
+  const archive = openArchive(config, log);
   const scale = chainScale(config.collateralDecimals);
-  const marketList = createMarketList({ redis, keys, clock, history, doubts, view: paperReads.view });
+  const shard = openShard({ config, redis, run, clock, scale, grantMicro, archive }, keys);
+  const { past, marketList, settlements, standings, outboxLag } = shard;
   const books =
     config.chain &&
-    openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: paperReads, marketList, log });
-  const reads = books?.reads ?? paperReads;
-  const { engine, markets, ownMarkets, chainRequests } = openTrade(config, {
+    openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
+  const reads = books?.reads ?? shard.reads;
+  const trade = openTrade(config, {
     ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
     placing: books?.placing ?? null,
   });
-  const settlements = createSettlements({ redis, run, keys, past, funds });
-  const matches = createMatches({ redis, run, keys, settlements, past, funds });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
-  const health = createHealth({ redis, run, keys, clock, standings });
-  const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
   return {
-    redis,
-    run,
-    keys,
-    archive,
-    past,
-    clock,
-    engine,
-    history,
-    reads,
-    markets,
-    ownMarkets,
-    chainRequests,
-    books,
-    settlements,
-    matches,
-    ...createJournals({ redis, run, keys, past, matches, settlements, doubts }),
-    marketList,
-    ...createPeople({ redis, run, keys, clock }, config),
-    broadcasts: createBroadcasts({ redis, run, keys, past }),
-    accounts: createAccountLogs({ redis, run, keys }),
-    health,
-    metrics,
-    outboxLag,
+    ...shard,
+    ...trade,
+    /** Each shard by itself, for those who work for one at a time. */
+    shards: [{ ...shard, ...trade, reads }],
+    ...{ redis, run, archive, clock, metrics, scale, books, reads },
+    sessionStore: createSessionStore({ redis, run }),
+    keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
+    health: createHealth({ redis, run, keys, clock, standings }),
     overview: createOverview({ redis, outboxLag, settlements, standings, now: clock.now }),
-    standings,
-    scale,
-    audit: createAudit({ redis, run, keys, scale, past }),
   };
 }
 

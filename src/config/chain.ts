@@ -24,6 +24,7 @@ export interface ChainConfig {
 export interface ChainValues {
   readonly NETWORK: 'mainnet' | 'testnet';
   readonly ARCHIVE_URL: string | null;
+  readonly SHARDS: number;
   readonly CHAIN_RPC_URL: readonly string[] | null;
   readonly OPERATOR_KEYS: readonly string[] | null;
   readonly OPERATOR_SIGNER_URL: string | null;
@@ -69,6 +70,10 @@ export function chainProblems(values: ChainValues, isSet: (name: string) => bool
   }
   if (values.ARCHIVE_URL !== null) {
     refuse('ARCHIVE_URL', HIDDEN, 'does not work with FUNDS=chain yet: unset it');
+  }
+  if (values.SHARDS > 1) {
+    const problem = 'must be 1 with FUNDS=chain: its accounts follow the chain in one shard';
+    refuse('SHARDS', String(values.SHARDS), problem);
   }
   // A copy of .env.example sets the default of paper funds, which stands for that of a chain.
   if (values.MATCH_MAKERS_MAX > CHAIN_MAKERS_MAX && values.MATCH_MAKERS_MAX !== PAPER_MAKERS_MAX) {

@@ -32,6 +32,7 @@ export interface Config {
   readonly archiveUrl: string | null;
   /** Null when the archive drops nothing for its age. */
   readonly archiveKeepMonths: number | null;
+  readonly shards: Values['SHARDS'];
   readonly network: Values['NETWORK'];
   readonly chainId: (typeof CHAIN_IDS)[keyof typeof CHAIN_IDS];
   /** Without a slash at the end. */
@@ -131,6 +132,7 @@ function assemble(values: Values): Config {
     redisGiven: values.REDIS_URL !== null,
     archiveUrl: values.ARCHIVE_URL,
     archiveKeepMonths: values.ARCHIVE_KEEP_MONTHS,
+    shards: values.SHARDS,
     network: values.NETWORK,
     chainId: CHAIN_IDS[values.NETWORK],
     publicBaseUrl: values.PUBLIC_BASE_URL ?? `http://localhost:${values.PORT}`,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { checksumAddress } from '../auth/address';
 import { type JwtSecret, parseJwtSecrets as parseSecretList } from '../auth/tokens';
 import { type Micro, micro, parseScaled } from '../exchange/units';
+import { SHARD_COUNTS, type ShardCount } from '../store/redis/tags';
 
 /** Parsers of configuration values: each takes a text and returns a value, or throws BadValue. */
 
@@ -30,6 +31,12 @@ export const wholeNumber =
     if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`);
     return value;
   };
+
+export function shardCount(text: string): ShardCount {
+  const found = SHARD_COUNTS.find((count) => String(count) === text);
+  if (found === undefined) throw new BadValue(`must be one of ${SHARD_COUNTS.join(', ')}`);
+  return found;
+}
 
 export const matching =
   (pattern: RegExp, problem: string) =>

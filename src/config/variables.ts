@@ -18,6 +18,7 @@ import {
   parseRpcUrls,
   parseSignerUrl,
   parseTrustProxy,
+  shardCount,
   wholeNumber,
 } from './values';
 
@@ -81,6 +82,11 @@ export const VARIABLES = {
   ARCHIVE_KEEP_MONTHS: optional(
     wholeNumber(1, 1_200),
     'full months after which the archive drops a month of what is in it, besides the present one; unset: never',
+  ),
+  SHARDS: variable(
+    '1',
+    shardCount,
+    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; chosen before the first start; more than 1 is not complete yet (docs/engine.md)',
   ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(

@@ -12,8 +12,10 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *   4  orders may be in an archive; older programs may read the data until the first archive is opened (lua/open_archive.lua)
  *   5  the buckets of traces are chosen by a factor (lua/lib/traces.lua); markets with traces of layout 4 keep their buckets, and
  *      programs of layout 4 do not start once an archive has been opened
+ *   6  markets may be in several shards; older programs may read the data until a program with more than one shard notes
+ *      their number (lua/note_shards.lua)
  */
-export const LAYOUT = 5;
+export const LAYOUT = 6;
 const OLDEST_READER = 1;
 
 /** The layout noted in the data. */

@@ -242,6 +242,7 @@ export const VERBS = {
     [mark: Buffer, last: Buffer, ...lists: Buffer[][]]
   >(),
   read_run: verb(['epoch'], 0).replies<Buffer>(),
+  note_shards: verb(['shardCount', 'layout', 'markets'], 2).replies<number>(),
   note_layout: verb(['layout'], 2).replies<[layout: number, oldest: number]>(),
   renew_epoch: verb(['epoch', 'markets'], 3).replies<[name: Buffer, first: Flag]>(),
 };

@@ -1,0 +1,122 @@
+import type { Config } from '../config/load';
+import type { Archive } from '../exchange/archive';
+import type { ChainScale } from '../exchange/order';
+import type { Micro } from '../exchange/units';
+import { createPast, NO_PAST, type Past } from '../store/archive/past';
+import { type Audit, createAudit } from '../store/audit/audit';
+import { createHistory, type History } from '../store/candles/history';
+import { createStandings, type Standings } from '../store/health/standing';
+import { createJournal, type Journal } from '../store/journal/journal';
+import { createJournalReads, type JournalReads } from '../store/journal/reads';
+import { createJournalRebuild, type JournalRebuild } from '../store/journal/rebuild';
+import { createStoredLines } from '../store/journal/stored';
+import { type AccountLogs, createAccountLogs } from '../store/outbox/account-log';
+import { createOutboxLag, type LagGauge } from '../store/outbox/lag';
+import { type Broadcasts, createBroadcasts } from '../store/outbox/update-log';
+import { type Comments, createComments } from '../store/people/comments';
+import { type Actions, createActions } from '../store/people/operator-log';
+import { createPresence, type Presence } from '../store/people/presence';
+import { createProfiles, joinWithoutGrant, type Profiles } from '../store/people/profiles';
+import { createKept } from '../store/reads/kept';
+import { createMarketList, type MarketList } from '../store/reads/market-list';
+import { createReads, type Reads } from '../store/reads/reads';
+import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import { createMatches, type Matches } from '../store/settlement/matches';
+import { createSettlements, type Settlements } from '../store/settlement/settlements';
+
+/** The same for every shard. */
+export interface SharedParts {
+  readonly config: Config;
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly clock: Clock;
+  readonly scale: ChainScale;
+  /** The balance of an unknown wallet. */
+  readonly grantMicro: Micro;
+  /** Null where none is configured. */
+  readonly archive: Archive | null;
+}
+
+/** The parts that keep and read the data of one shard. With one shard they are the store's. */
+export interface ShardParts {
+  readonly keys: ShardKeys;
+  readonly past: Past;
+  readonly standings: Standings;
+  readonly history: History;
+  readonly reads: Reads;
+  readonly marketList: MarketList;
+  readonly settlements: Settlements;
+  readonly matches: Matches;
+  readonly journalWriter: Journal;
+  readonly journal: JournalReads;
+  readonly journalRebuild: JournalRebuild;
+  readonly profiles: Profiles;
+  readonly comments: Comments;
+  readonly presence: Presence;
+  readonly actions: Actions;
+  readonly broadcasts: Broadcasts;
+  readonly accounts: AccountLogs;
+  readonly outboxLag: LagGauge;
+  readonly audit: Audit;
+}
+
+interface Door extends SharedParts {
+  readonly keys: ShardKeys;
+}
+
+function openProfiles(door: Door): Profiles {
+  const { redis, keys, clock, config } = door;
+  const { chain, grantOn, paperGrantMicro } = config;
+  const joinGrantMicro = grantOn === 'sign-in' ? paperGrantMicro : 0;
+  const profiles: Profiles = createProfiles({ ...door, joinGrantMicro });
+  return chain === null ? profiles : { ...profiles, join: joinWithoutGrant(redis, keys, clock.now) };
+}
+
+/** Keeps, reads and corrects journals. */
+function openJournals(
+  parts: Door & Pick<ShardParts, 'past' | 'matches' | 'settlements'>,
+  doubts: () => number,
+) {
+  const journalWriter = createJournal({ ...parts, doubts });
+  const lines = createStoredLines(parts);
+  return {
+    journalWriter,
+    journal: createJournalReads({ ...parts, lines, journal: journalWriter }),
+    journalRebuild: createJournalRebuild({ ...parts, journal: journalWriter }),
+  };
+}
+
+export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
+  const door: Door = { ...shared, keys };
+  const { config, redis, run, clock, archive } = door;
+  const { funds } = config;
+  const past = archive === null ? NO_PAST : createPast({ redis, keys, archive });
+  const standings = createStandings({ redis, run, keys, promised: config.durability });
+  const { doubts } = standings;
+  const history = createHistory({ ...door, doubts, past });
+  const kept = createKept({ redis, keys, clock, doubts });
+  const reads = createReads({ ...door, kept, doubts, history, past, funds });
+  const settlements = createSettlements({ redis, run, keys, past, funds });
+  const matches = createMatches({ redis, run, keys, settlements, past, funds });
+  return {
+    keys,
+    past,
+    standings,
+    history,
+    reads,
+    marketList: createMarketList({ ...door, history, doubts, view: reads.view }),
+    settlements,
+    matches,
+    ...openJournals({ ...door, past, matches, settlements }, doubts),
+    profiles: openProfiles(door),
+    comments: createComments(door),
+    presence: createPresence(door),
+    actions: createActions(door),
+    broadcasts: createBroadcasts({ redis, run, keys, past }),
+    accounts: createAccountLogs(door),
+    outboxLag: createOutboxLag({ redis, keys, now: clock.now }),
+    audit: createAudit({ ...door, past }),
+  };
+}

@@ -1,0 +1,84 @@
+import type { RunningRedis } from '../../../src/local/redis';
+import { LAYOUT, noteLayout, unreadable } from '../../../src/store/health/layout';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import { shardKeys } from '../../../src/store/redis/keys';
+import {
+  createScripts,
+  type RedisClient,
+  type RunScript,
+  scriptSources,
+} from '../../../src/store/redis/scripts';
+import { noteShards, otherShards, readShardCount } from '../../../src/store/shards/layout';
+import { startTestRedis } from '../../support/redis';
+import { READY_MS } from '../../support/waiting';
+
+/** The number of shards of an exchange, and the layout in each. */
+let server: RunningRedis;
+let redis: RedisClient;
+let run: RunScript;
+const keysOf = (count: number) => Array.from({ length: count }, (_, k) => shardKeys(k));
+const note = (count: number) => noteShards({ redis, run }, keysOf(count));
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = connect({ urls: [server.url] });
+  await ready(redis, READY_MS);
+  run = createScripts(redis, scriptSources());
+});
+beforeEach(() => redis.flushall());
+afterAll(async () => {
+  disconnect(redis);
+  await server.stop();
+});
+
+test('a new exchange keeps the number that it was started with, and its layout in every shard', async () => {
+  expect((await note(4)).count).toBe(4);
+  expect(await note(4)).toEqual({
+    count: 4,
+    layouts: Array(4).fill({ layout: LAYOUT, oldest: 6 }).fill({ layout: LAYOUT, oldest: 1 }, 1),
+  });
+  for (const other of [1, 2, 8]) expect((await note(other)).count).toBe(4);
+  expect(await readShardCount(redis, shardKeys(0))).toBe(4);
+  expect(await redis.keys('*shards')).toEqual([shardKeys(0).shardCount]);
+  expect((await redis.keys('*layout')).sort()).toEqual(
+    keysOf(4)
+      .map(({ layout }) => layout)
+      .sort(),
+  );
+});
+
+test('an exchange of one shard has no such key, and can not be started with more', async () => {
+  expect(await note(1)).toEqual({ count: 1, layouts: [{ layout: LAYOUT, oldest: 1 }] });
+  expect(await note(4)).toEqual({ count: 1, layouts: [] });
+  expect(await redis.keys('*')).toEqual([shardKeys(0).layout]);
+});
+
+test('data from before layouts were noted has one shard', async () => {
+  await redis.hset(shardKeys(0).markets, 'market01', '{}');
+  expect((await note(2)).count).toBe(1);
+});
+
+test('of two processes that start at once with different numbers one is refused', async () => {
+  for (let round = 0; round < 20; round++) {
+    await redis.flushall();
+    const found = await Promise.all(
+      [1, 4, 1, 4, 4, 1].map(async (count) => [count, (await note(count)).count]),
+    );
+    const accepted = found.filter(([asked, has]) => asked === has).map(([asked]) => asked);
+    expect(new Set(accepted).size).toBe(1);
+    expect(accepted).toHaveLength(3);
+  }
+});
+
+test('a program that knows one shard may not read several', async () => {
+  await note(2);
+  expect(await noteLayout(run, shardKeys(0))).toEqual({ layout: LAYOUT, oldest: 6 });
+  expect(unreadable({ layout: LAYOUT, oldest: LAYOUT + 1 })).toContain('start the newer version');
+});
+
+test('the refusal says what to do', () => {
+  expect(otherShards(4, 4)).toBeNull();
+  expect(otherShards(1, 4)).toBe('must be 4, the number of shards of this exchange: set SHARDS=4');
+  expect(otherShards(4, 1)).toBe(
+    'must be 1, the number of shards of this exchange: set SHARDS=1; the command that raises it, exchange shards grow, does not exist yet',
+  );
+});
