@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BATCH_ORDERS_MAX } from '../src/wire/requests/orders';
 import { median, round } from './figures';
 import { openLoad, requestBytes } from './load';
+import { openOrderLane } from './order-lane';
 import { createSigner, type Signer } from './signer';
 import { type CpuProfile, STAGES, type Stage, timesOf } from './stages';
 import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
@@ -19,11 +20,14 @@ export interface CostRow {
   readonly part: number;
   /** Of an order in a batch of 20. */
   readonly batchMicros: number;
+  /** Of an order over a socket. */
+  readonly socketMicros: number;
   readonly floorMicros: number;
 }
 
 export interface HotFrame {
   readonly suite: 'costs';
+  readonly way: WayName;
   readonly frame: string;
   readonly part: number;
 }
@@ -36,10 +40,17 @@ const CONNECTIONS = 16;
 const INTERVAL_MICROS = 200;
 const FRAMES_SHOWN = 40;
 
+type WayName = 'single' | 'batch' | 'socket' | 'floor';
+
+/** Prepares so many orders before the clock starts. */
+type Send = (side: Side, signer: Signer, orders: number) => Promise<{ flood(): Promise<void>; stop(): void }>;
+
 interface Contender {
   readonly side: Side;
-  /** The requests that bring so many orders. */
-  readonly requests: (signer: Signer, orders: number) => Buffer[];
+  readonly send: Send;
+  /** Of an order in each round. */
+  readonly costs: number[];
+  readonly windows: Window[];
 }
 
 interface Window {
@@ -57,6 +68,7 @@ export async function benchCosts(
   const sides = [broadcaster];
   try {
     const signer = await createSigner(broadcaster);
+    const tokens = await signer.signIn();
     const started = async (starting: Promise<Side>): Promise<Side> => {
       const side = await starting;
       sides.push(side);
@@ -69,47 +81,59 @@ export async function benchCosts(
       `--cpu-prof-dir=${folder}`,
       `--cpu-prof-interval=${INTERVAL_MICROS}`,
     ];
-    const ours = await started(startWeb('secp256k1', redisUrl, CONNECTIONS));
-    const theirs = await started(floor([]));
-    const oursWatched = await started(startWeb('secp256k1', redisUrl, CONNECTIONS, watch(folders[0])));
-    const theirsWatched = await started(floor(watch(folders[1])));
-    const single = way(ours, oursWatched, singly());
-    const batch = way(ours, oursWatched, batched);
-    const bare = way(theirs, theirsWatched, singly('/orders'));
-    const costs = new Map<Contender, number[]>();
-    const windows = new Map<Contender, Window[]>();
+    const ours = [
+      await started(startWeb('secp256k1', redisUrl, CONNECTIONS)),
+      await started(startWeb('secp256k1', redisUrl, CONNECTIONS, watch(folders[0]))),
+    ] as const;
+    const theirs = [await started(floor([])), await started(floor(watch(folders[1])))] as const;
+    const ways: readonly Way[] = [
+      wayOf('single', ours, overHttp(singly())),
+      wayOf('batch', ours, overHttp(batched)),
+      wayOf('socket', ours, overSockets(tokens)),
+      wayOf('floor', theirs, overHttp(singly('/orders'))),
+    ];
     for (let n = -1; n < ROUNDS; n++) {
-      for (const contender of [single, batch, bare].flatMap(({ quiet, watched }) => [quiet, watched])) {
+      for (const contender of ways.flatMap(({ quiet, watched }) => [quiet, watched])) {
         const { micros, window } = await run(contender, signer, n < 0 ? WARM_UP : ORDERS);
         if (n < 0) continue;
-        costs.set(contender, [...(costs.get(contender) ?? []), micros]);
-        windows.set(contender, [...(windows.get(contender) ?? []), window]);
+        contender.costs.push(micros);
+        contender.windows.push(window);
       }
     }
     stopSides(sides.splice(0));
     const [profile, floorProfile] = await Promise.all(folders.map((folder) => profileIn(folder)));
     if (!profile || !floorProfile) throw new Error('no profile was written');
-    const taken = ({ quiet, watched }: Way, from: CpuProfile): Taken => {
-      const whole = median(costs.get(quiet) ?? []);
-      return { ...partsOf(from, windows.get(watched) ?? []), whole };
-    };
-    const one = taken(single, profile);
-    const twenty = taken(batch, profile);
-    const unchecked = taken(bare, floorProfile);
-    const micros = ({ stages, whole }: Taken, stage: Stage): number =>
-      round(whole * (stages.get(stage) ?? 0), 1);
-    for (const stage of STAGES) {
-      const part = round(one.stages.get(stage) ?? 0, 3);
-      const others = { batchMicros: micros(twenty, stage), floorMicros: micros(unchecked, stage) };
-      emit({ suite: 'costs', stage, micros: micros(one, stage), part, ...others });
-    }
-    const others = { batchMicros: round(twenty.whole, 1), floorMicros: round(unchecked.whole, 1) };
-    emit({ suite: 'costs', stage: 'all', micros: round(one.whole, 1), part: 1, ...others });
-    const hottest = [...one.frames].sort((a, b) => b[1] - a[1]).slice(0, FRAMES_SHOWN);
-    for (const [frame, part] of hottest) tellFrame({ suite: 'costs', frame, part: round(part, 4) });
+    tellAll(
+      new Map(ways.map((way) => [way.name, takenOf(way, way.name === 'floor' ? floorProfile : profile)])),
+      emit,
+      tellFrame,
+    );
   } finally {
     stopSides(sides);
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tellAll(
+  taken: ReadonlyMap<WayName, Taken>,
+  emit: (row: CostRow) => void,
+  tellFrame: (frame: HotFrame) => void,
+): void {
+  const micros = (way: WayName, stage: CostRow['stage']): number => {
+    const { stages, whole = Number.NaN } = taken.get(way) ?? {};
+    return round(stage === 'all' ? whole : whole * (stages?.get(stage) ?? 0), 1);
+  };
+  for (const stage of [...STAGES, 'all'] as const) {
+    emit({
+      ...{ suite: 'costs', stage, micros: micros('single', stage) },
+      part: round(stage === 'all' ? 1 : (taken.get('single')?.stages.get(stage) ?? 0), 3),
+      ...{ batchMicros: micros('batch', stage), socketMicros: micros('socket', stage) },
+      floorMicros: micros('floor', stage),
+    });
+  }
+  for (const [way, { frames }] of taken) {
+    const hottest = [...frames].sort((a, b) => b[1] - a[1]).slice(0, FRAMES_SHOWN);
+    for (const [frame, part] of hottest) tellFrame({ suite: 'costs', way, frame, part: round(part, 4) });
   }
 }
 
@@ -119,45 +143,85 @@ interface Taken {
   readonly whole: number;
 }
 
+const takenOf = ({ quiet, watched }: Way, profile: CpuProfile): Taken => ({
+  ...partsOf(profile, watched.windows),
+  whole: median(quiet.costs),
+});
+
 /** One way in: at a process without a profiler, and at another with one. */
 interface Way {
+  readonly name: WayName;
   readonly quiet: Contender;
   readonly watched: Contender;
 }
 
-const way = (quiet: Side, watched: Side, requests: Contender['requests']): Way => ({
-  quiet: { side: quiet, requests },
-  watched: { side: watched, requests },
-});
+function wayOf(name: WayName, [quiet, watched]: readonly [quiet: Side, watched: Side], send: Send): Way {
+  const contender = (side: Side): Contender => ({ side, send, costs: [], windows: [] });
+  return { name, quiet: contender(quiet), watched: contender(watched) };
+}
+
+const overHttp =
+  (requestsOf: (signer: Signer, orders: number) => Buffer[]): Send =>
+  async ({ port }, signer, orders) => {
+    const requests = requestsOf(signer, orders);
+    const load = await openLoad(port, CONNECTIONS);
+    return {
+      flood: () =>
+        load.flood(
+          () => requests.pop() ?? null,
+          (status, body) => {
+            if (status !== 200) throw new Error(body());
+          },
+        ),
+      stop: load.stop,
+    };
+  };
 
 const singly =
-  (path?: string): Contender['requests'] =>
-  (signer, orders) =>
+  (path?: string) =>
+  (signer: Signer, orders: number): Buffer[] =>
     Array.from({ length: orders }, () => {
       const submission = signer.sign();
       return requestBytes(path ?? submission.path, submission.body);
     });
 
-const batched: Contender['requests'] = ({ market, sign }, orders) =>
+const batched = ({ market, sign }: Signer, orders: number): Buffer[] =>
   Array.from({ length: orders / BATCH_ORDERS_MAX }, () => {
     const bodies = Array.from({ length: BATCH_ORDERS_MAX }, () => sign().body);
     return requestBytes(`/markets/${market.id}/orders/batch`, `{"orders":[${bodies.join(',')}]}`);
   });
 
-async function run({ side, requests: requestsOf }: Contender, signer: Signer, orders: number) {
-  const requests = requestsOf(signer, orders);
-  const load = await openLoad(side.port, CONNECTIONS);
+/** A socket of each wallet, as many orders under way as over HTTP. They are closed after each round, because they get the events of their wallets. */
+const overSockets =
+  (tokens: readonly string[]): Send =>
+  async ({ port }, { market, sign }, orders) => {
+    const submissions = Array.from({ length: orders }, () => sign());
+    const lanes = await Promise.all(tokens.map((token) => openOrderLane(port, token)));
+    const connection = async (): Promise<void> => {
+      for (let next = submissions.pop(); next; next = submissions.pop()) {
+        const payload = `{"marketId":"${market.id}",${next.body.slice(1)}`;
+        const answer = await lanes[next.wallet]?.send('order:submit', payload);
+        if (answer?.status !== 200) throw new Error(answer?.text);
+      }
+    };
+    return {
+      flood: async () => {
+        await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+      },
+      stop: () => {
+        for (const lane of lanes) lane.stop();
+      },
+    };
+  };
+
+async function run({ side, send }: Contender, signer: Signer, orders: number) {
+  const { flood, stop } = await send(side, signer, orders);
   const before = await cpuMicros(side);
   const fromMicros = monotonicMicros();
-  await load.flood(
-    () => requests.pop() ?? null,
-    (status, body) => {
-      if (status !== 200) throw new Error(body());
-    },
-  );
+  await flood();
   const toMicros = monotonicMicros();
   const micros = ((await cpuMicros(side)) - before) / orders;
-  load.stop();
+  stop();
   return { micros, window: { fromMicros, toMicros } };
 }
 

@@ -35,12 +35,17 @@ const LONE_SURROGATE = /\p{Cs}/u;
 /** Half a surrogate pair has no UTF-8, and a script that reads it as JSON fails. */
 export const isUnicode = (text: string): boolean => !LONE_SURROGATE.test(text);
 
-export function createShape<T>(schema: Joi.Schema): Shape<T> {
+/** `isUsual` is quick and says yes only to values that the schema accepts as they are. */
+export function createShape<T>(
+  schema: Joi.Schema,
+  isUsual: (value: unknown) => boolean = () => false,
+): Shape<T> {
   const strict = schema.prefs({ convert: false, abortEarly: false, errors: { label: false } });
   const extent = extentOf(schema);
   return {
     schema,
     parse: (value) => {
+      if (isUsual(value)) return value as T;
       const excess = excessOf(value, extent);
       if (excess) throw told('INVALID_REQUEST', excess);
       const { error, value: body } = strict.validate(value);

@@ -10,20 +10,17 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { ADDRESS_PATTERN, createShape } from '../shape';
+import { ADDRESS, CLIENT_ORDER_ID, isUsualSubmission, UINT256, UINT256_DIGITS } from './usual-order';
 
 /** Bodies of the POST requests, as sent. All of them refuse unknown members. */
 
 export const BATCH_ORDERS_MAX = 20;
 export const CANCEL_HASHES_MAX = 100;
 
-const UINT256 = /^(0|[1-9][0-9]*)$/;
-const UINT256_DIGITS = 78;
 const UINT256_MAX = (2n ** 256n - 1n).toString();
 const UINT8 = /^(0|[1-9][0-9]{0,2})$/;
 const UINT8_MAX = 255;
 export const HASH = /^0x[0-9a-fA-F]{64}$/;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CLIENT_ORDER_ID_TEXT =
   "The client's own name for the order. It may be given twice; `GET /me/orders?clientOrderId=` finds all that have it.";
 const SELF_TRADE_TEXT =
@@ -116,6 +113,7 @@ export const submitShape = createShape<SubmitBody>(
     clientOrderId: Joi.string().pattern(CLIENT_ORDER_ID).description(CLIENT_ORDER_ID_TEXT),
     deadline: Joi.number().integer().min(0).description(DEADLINE_TEXT),
   }).required(),
+  isUsualSubmission,
 );
 
 /** Returns the EIP-55 spelling of an address; throws INVALID_ADDRESS when its mixed case contradicts it. */
@@ -195,7 +193,13 @@ export const cancelAllShape = createShape<CancelAllBody>(
 );
 
 /** For requests whose path says everything: no body, or an empty object. */
-export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required());
+export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required(), isEmpty);
+
+function isEmpty(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  );
+}
 
 export interface VerifyBody {
   readonly message: string;

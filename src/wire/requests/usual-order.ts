@@ -1,0 +1,73 @@
+import { ORDER_TYPES, SELF_TRADE_PREVENTIONS } from '../../exchange/status';
+
+/**
+ * A quick look at the body of a submission. It says yes only to bodies that the schema in orders.ts accepts as they are, so it
+ * refuses nothing: what it does not know goes to the schema (test/wire/usual-order.test.ts compares the two). The schema
+ * takes ten times as long, a twelfth of all the time of an order.
+ */
+
+export const UINT256 = /^(0|[1-9][0-9]*)$/;
+export const UINT256_DIGITS = 78;
+export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+export const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const ORDER_MEMBERS = 13;
+const isOrderType = memberOf(ORDER_TYPES);
+const isSelfTradePrevention = memberOf(SELF_TRADE_PREVENTIONS);
+
+export function isUsualSubmission(value: unknown): boolean {
+  if (!isObject(value) || !isUsualOrder(value.order)) return false;
+  for (const name in value) if (name !== 'order' && !isUsualOption(name, value[name])) return false;
+  return true;
+}
+
+function isUsualOption(name: string, value: unknown): boolean {
+  switch (name) {
+    case 'orderType':
+      return isOrderType(value);
+    case 'selfTradePrevention':
+      return isSelfTradePrevention(value);
+    case 'clientOrderId':
+      return typeof value === 'string' && CLIENT_ORDER_ID.test(value);
+    case 'deadline':
+      return typeof value === 'number' && value > 0 && Number.isSafeInteger(value);
+    default:
+      return false;
+  }
+}
+
+function isUsualOrder(order: unknown): boolean {
+  return (
+    isObject(order) &&
+    Object.keys(order).length === ORDER_MEMBERS &&
+    isUint(order.salt) &&
+    isAddress(order.maker) &&
+    isAddress(order.signer) &&
+    isAddress(order.taker) &&
+    isUint(order.tokenId) &&
+    isUint(order.makerAmount) &&
+    isUint(order.takerAmount) &&
+    isUint(order.expiration) &&
+    isUint(order.nonce) &&
+    isUint(order.feeRateBps) &&
+    (order.side === 0 || order.side === 1) &&
+    (Object.is(order.signatureType, 0) || order.signatureType === 3) &&
+    typeof order.signature === 'string' &&
+    order.signature !== ''
+  );
+}
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Numbers of 78 digits may be above 2^256. */
+const isUint = (value: unknown): boolean =>
+  typeof value === 'string' && value.length < UINT256_DIGITS && UINT256.test(value);
+
+const isAddress = (value: unknown): boolean => typeof value === 'string' && ADDRESS.test(value);
+
+function memberOf(names: readonly string[]): (value: unknown) => boolean {
+  return (value) => names.includes(value as string);
+}
