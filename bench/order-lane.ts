@@ -1,6 +1,9 @@
 import { io } from 'socket.io-client';
 
-/** A private socket that sends order messages as texts: a library would write each order again. */
+/**
+ * A private socket that sends order messages as texts: a library would write each order again. It does not ask for the events of
+ * its wallet, unless `accountEvents` says so.
+ */
 export interface OrderLane {
   send(event: string, payload: string): Promise<{ status: number; text: string }>;
   stop(): void;
@@ -8,12 +11,12 @@ export interface OrderLane {
 
 const ACKNOWLEDGEMENT = /^3(\d+)\[\{"status":(\d+),/;
 
-export async function openOrderLane(port: number, token: string): Promise<OrderLane> {
+export async function openOrderLane(port: number, token: string, accountEvents = false): Promise<OrderLane> {
   const socket = io(`http://127.0.0.1:${port}`, {
     transports: ['websocket'],
     forceNew: true,
     reconnection: false,
-    auth: { token },
+    auth: { token, accountEvents },
   });
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);

@@ -83,12 +83,17 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   admitSockets(io, {
     sessions,
     log,
-    welcome: async ({ address, cancelOnDisconnect }, { lastAccountSequence, epoch, isAsked }) => {
+    welcome: async (
+      { address, cancelOnDisconnect },
+      { accountEvents, lastAccountSequence, epoch, isAsked },
+    ) => {
       // In another epoch the same number may belong to another event.
       const isSame = epoch === null || epoch === standings.current()?.epoch;
-      const position = await privateFeed.position(address, isSame ? lastAccountSequence : null);
+      const position = accountEvents
+        ? await privateFeed.position(address, isSame ? lastAccountSequence : null)
+        : null;
       if (cancelOnDisconnect) await deadMansSwitch.arm(address);
-      return { ...position, isAsked };
+      return position && { ...position, isAsked };
     },
   });
   return {

@@ -106,6 +106,10 @@ test.each([
   [{ cancelOnDisconnect: true }, 'UNAUTHORIZED'],
   [{ cancelOnDisconnect: 'yes' }, 'INVALID_REQUEST'],
   [{ cancelOnDisconnect: {} }, 'INVALID_REQUEST'],
+  [{ accountEvents: 'no' }, 'INVALID_REQUEST'],
+  [{ accountEvents: null }, 'INVALID_REQUEST'],
+  [{ accountEvents: false, lastAccountSequence: 1 }, 'INVALID_REQUEST'],
+  [{ accountEvents: false, lastAccountSequence: null }, 'INVALID_REQUEST'],
 ])('a handshake with %j is refused', async (auth, code) => {
   const refused = connected(auth);
   const error = await new Promise<Error & { data?: { code: string } }>((resolve, reject) => {

@@ -1,4 +1,5 @@
 import { type Listener, listen } from '../support/listener';
+import { openLane } from '../support/order-lane';
 import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -134,6 +135,26 @@ test('a client may request its position before the first event, and an invalid n
   await expect(listen(replicas[0].url, { lastAccountSequence: 5 })).rejects.toMatchObject({
     code: 'UNAUTHORIZED',
   });
+});
+
+test('a socket without events of its wallet receives none, while it sends orders and follows a market', async () => {
+  const alice = trader();
+  const other = await listener(alice, 0);
+  const auth = { token: await alice.token(), accountEvents: false };
+  const lane = await openLane(replicas[0].url, auth.token, { auth });
+  open.push(lane.listener);
+  expect(await lane.listener.ask('subscribe', market.conditionId)).toMatchObject({ ok: true });
+  const order = await alice.order(market, bid(5_000));
+  const answer = await lane.send('order:submit', JSON.stringify({ marketId: market.id, order }));
+  expect([answer.status, answer.body.status]).toEqual([200, 'OPEN']);
+  await other.heard('balance:update');
+  await lane.listener.heard('orderbook:update');
+  const { ok } = await lane.listener.ask('renew', { token: await alice.token() });
+  expect(ok).toBe(true);
+  // Longer than such messages take.
+  await sleep(500);
+  const names = lane.listener.told.map(([event]) => event);
+  expect(names.filter((name) => PRIVATE.includes(name) || name.startsWith('account:'))).toEqual([]);
 });
 
 test('a socket that stays notices when events were never logged: the next number does not continue the last', async () => {

@@ -43,8 +43,8 @@ export function createServer(adapter: Links['adapter']): ExchangeServer {
 export interface AdmissionDeps {
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly log: Logger;
-  /** Prepares a private socket before it is connected, and determines where it begins. */
-  readonly welcome: (owner: SocketOwner, resume: Resume) => Promise<PrivatePosition>;
+  /** Prepares a private socket before it is connected, and determines where it begins; null for one without events. */
+  readonly welcome: (owner: SocketOwner, resume: Resume) => Promise<PrivatePosition | null>;
 }
 
 /** Determines the owner of a new socket; a refusal becomes `connect_error` with code and detail in `data`. */

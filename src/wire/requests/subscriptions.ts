@@ -67,8 +67,10 @@ const unsubscribeSchema = subscribeSchema.keys({
 export const subscribeShape = createShape<Sent>(subscribeSchema.required());
 export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
 
-/** The position of a private socket's client, in the handshake. */
+/** The events that a private socket wants of its wallet, in the handshake. */
 export interface Resume {
+  /** False for a socket that only sends orders, and gets none. */
+  readonly accountEvents: boolean;
   /** Null without a position. */
   readonly lastAccountSequence: number | null;
   /** The epoch of that position; null when the client does not send it. */
@@ -77,20 +79,32 @@ export interface Resume {
   readonly isAsked: boolean;
 }
 
-const resumeShape = createShape<Partial<Pick<Resume, 'lastAccountSequence' | 'epoch'>>>(
+const NOT_WITHOUT_EVENTS = Joi.forbidden().messages({
+  'any.unknown': 'does not go with accountEvents: false',
+});
+
+const resumeShape = createShape<Partial<Omit<Resume, 'isAsked'>>>(
   Joi.object({
-    lastAccountSequence: Joi.number().integer().min(0).allow(null),
+    accountEvents: Joi.boolean(),
+    lastAccountSequence: Joi.number()
+      .integer()
+      .min(0)
+      .allow(null)
+      // biome-ignore lint/suspicious/noThenProperty: the library's name for it
+      .when('accountEvents', { is: false, then: NOT_WITHOUT_EVENTS }),
     epoch: Joi.string().pattern(EPOCH).allow(null),
   }).required(),
 );
 
 /** Reads `auth` in the handshake and ignores other members. Throws INVALID_REQUEST. */
-export function parseResume({ lastAccountSequence, epoch }: Record<string, unknown>): Resume {
+export function parseResume({ accountEvents, lastAccountSequence, epoch }: Record<string, unknown>): Resume {
   const sent = resumeShape.parse({
+    ...(accountEvents === undefined ? {} : { accountEvents }),
     ...(lastAccountSequence === undefined ? {} : { lastAccountSequence }),
     ...(epoch === undefined ? {} : { epoch }),
   });
   return {
+    accountEvents: sent.accountEvents ?? true,
     lastAccountSequence: sent.lastAccountSequence ?? null,
     epoch: sent.epoch ?? null,
     isAsked: lastAccountSequence !== undefined,

@@ -15,7 +15,8 @@ const DESCRIPTION = `Socket.IO 4 over WebSocket (no long polling), path \`/socke
 event: its name, then one argument, the payload described here. \`subscribe\` and \`unsubscribe\` are acknowledged. A socket
 is public without \`auth\`; with \`auth: { token }\` in the handshake it also receives the messages about its wallet, and with
 \`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone.
-\`lastAccountSequence\` (and the \`epoch\` it is of) resumes the private events behind a number. A refused
+\`lastAccountSequence\` (and the \`epoch\` it is of) resumes the private events behind a number; with \`accountEvents: false\` the
+socket receives none of \`order:update\`, \`trade:update\` and \`balance:update\`. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
 (\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
 disconnected. The messages about orders are served as the HTTP routes that they name: with the same checks and answers, limited
