@@ -108,7 +108,7 @@ if side == order.SELL then
 elseif is_budget then
   required = budget
 end
-if available < required then
+if available < required and dry_run < request.COVERED then
   return refuse(now_ms, 'INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
 end
 
@@ -122,7 +122,7 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     return { 'BOOKED', record, fills }
   end
 end
-if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
+if best_level or dry_run > 0 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
   local stored = not first and redis.call('HGET', KEYS[4], ARGV[2])
   if stored then

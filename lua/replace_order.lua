@@ -77,7 +77,7 @@ if side == order.SELL then
   local yes_free, _, no_free = ledger.tokens(a, 1)
   required, available, asset = size * ledger.MICRO_PER_LOT, outcome == 0 and yes_free or no_free, ledger.YES + outcome
 end
-if available < required then
+if available < required and dry_run < request.COVERED then
   return refuse('INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
 end
 

@@ -159,7 +159,7 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
     q.now_ms, traded and p.fill_ms or 0, levels, count, hashes, ''))
 end
 
--- Walks the other side of the book and books the result unless `dry_run` is 1.
+-- Walks the other side of the book and books the result if `dry_run` is 0.
 -- `first` is the record of the first order there, under `first_hash`, and `best_total` the packed total of its level; they are
 -- nil when no order can be met. `old` is nil unless this order replaces another: it holds that record as `order`, its position
 -- on that side as `gone`, and as `before` the book without it, which is written first.
@@ -180,7 +180,7 @@ function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
     charge.fees(q, p)
   end
   local record, fills = pack(q, p, status, reason)
-  if dry_run ~= 1 then
+  if dry_run == 0 then
     local accounts, wallets, rest = prepare(q, b, p, status, old and old.order)
     -- From here on nothing may fail.
     if old then

@@ -75,7 +75,7 @@ const BUGS: readonly Bug[] = [
     "ARGV[2])\n  if stored and code == 'REPLAYED' then\n    return request.replayed",
   ],
   ['duplicate executed by a match', 'if stored[2] then', 'if false then'],
-  ['dry run booked', 'if dry_run ~= 1 then', 'if true then'],
+  ['dry run booked', 'if dry_run == 0 then', 'if true then'],
   ['self-trade missed through the other outcome', 'maker == q.maker', 'maker == q.maker and q.outcome == 0'],
   ['one maker too many', '>= q.makers_max', '> q.makers_max'],
   ['budget overspent', 'math.floor((q.budget', 'math.ceil((q.budget'],

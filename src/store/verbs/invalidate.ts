@@ -16,9 +16,11 @@ interface InvalidateOptions {
 export interface OpenOrderPlace {
   readonly rank: string;
   readonly hash: Buffer;
+  /** With several shards, the one in which it continues. */
+  readonly shard?: number;
 }
 
-const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
+export const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
 /** The most steps for the open orders of one wallet in one call; the worker continues after them. */
 const STEPS_MAX = 50_000;
 

@@ -44,6 +44,8 @@ export interface PlaceRequest extends Deadlines {
   /** Packed by packSigned. */
   readonly signed: Buffer;
   readonly dryRun: boolean;
+  /** Of a dry run: the wallet has enough collateral in all shards together (purse.ts). */
+  readonly isCovered?: boolean;
 }
 
 export interface PlaceReply {
@@ -100,6 +102,8 @@ const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
 const REQUEST_BYTES = REQUEST.bytes;
 /** The last part of the trace, and the length of its text. */
 const TRACE_BYTES = 5;
+/** The dry runs that lua/lib/request.lua knows. */
+const [DRY_RUN, COVERED] = [1, 2];
 
 export interface Placing {
   /** place_order; its header lists the refusals. */
@@ -267,7 +271,7 @@ export function packRequest(
   packed.writeUInt16BE(request.feeRateBps, 34);
   packed.writeUInt16BE(makersMax, 36);
   writeUInt7(packed, grantMicro, 38);
-  packed[45] = request.dryRun ? 1 : 0;
+  packed[45] = request.dryRun ? (request.isCovered ? COVERED : DRY_RUN) : 0;
   packed.writeUIntBE(request.lotLots, 46, 6);
   packed.write(request.marketId, 52, 8, 'latin1');
   maker.copy(packed, 60);

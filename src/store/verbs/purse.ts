@@ -15,6 +15,11 @@ export interface Purse {
    * a replacement does with the reserve of the order that it replaces.
    */
   funded<T>(shard: number, address: string, command: () => Promise<T>, countsOwn?: boolean): Promise<T>;
+  /**
+   * Runs a dry run of a wallet at a shard, and moves nothing. When the shard alone has too little, the collateral of all shards is
+   * counted: INSUFFICIENT_BALANCE if the sum is too small, else the dry run runs again and looks at no collateral.
+   */
+  tried<T>(shard: number, address: string, command: (isCovered: boolean) => Promise<T>): Promise<T>;
 }
 
 interface PurseOptions {
@@ -53,6 +58,8 @@ interface Gathering<T> {
   readonly countsOwn: boolean;
   readonly command: () => Promise<T>;
 }
+
+type Home = Pick<Gathering<unknown>, 'home'>;
 
 /** The purse of each wallet: its collateral in all shards. docs/engine.md has the protocol. */
 export function createPurse({ channels, count, grantMicro }: PurseOptions): Purse {
@@ -120,6 +127,29 @@ export function createPurse({ channels, count, grantMicro }: PurseOptions): Purs
     }
   }
 
+  /** The command counted what is free here at another moment than the look, so nothing may move in between. */
+  async function tried<T>(
+    shard: number,
+    address: string,
+    command: (isCovered: boolean) => Promise<T>,
+  ): Promise<T> {
+    const first = await attempt(() => command(false));
+    if ('done' in first) return first.done;
+    const wallet = addressBytes(address);
+    const home = homeOf(wallet, count);
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const before = await channels.look(shard, wallet);
+      const next = await attempt(() => command(false));
+      if ('done' in next) return next.done;
+      const view = await lookAt({ shard, home, wallet }, await channels.shardsOf(home, wallet));
+      if (!hasSameMoves(before, view.purses.get(shard))) continue;
+      const totalMicro = totalOf({ home }, view) - freeAt({ home }, view, shard) + next.availableMicro;
+      if (totalMicro < next.requiredMicro) throw insufficient(next, totalMicro);
+      return command(true);
+    }
+    throw notSafe();
+  }
+
   async function holdPurse<T>({ home, wallet, token, shard }: Gathering<T>) {
     const startedAt = performance.now();
     for (;;) {
@@ -131,16 +161,19 @@ export function createPurse({ channels, count, grantMicro }: PurseOptions): Purs
     }
   }
 
-  async function lookAt<T>({ shard, home, wallet }: Gathering<T>, others: readonly number[]): Promise<View> {
+  async function lookAt(
+    { shard, home, wallet }: Pick<Gathering<unknown>, 'shard' | 'home' | 'wallet'>,
+    others: readonly number[],
+  ): Promise<View> {
     const shards = [...new Set([shard, home, ...others])];
     const found = await Promise.all(shards.map(async (k) => [k, await channels.look(k, wallet)] as const));
     return { purses: new Map(found), inTransitMicro: inTransitOf(found.map(([, purse]) => purse)) };
   }
 
-  const freeAt = <T>({ home }: Gathering<T>, { purses }: View, shard: number): number =>
+  const freeAt = ({ home }: Home, { purses }: View, shard: number): number =>
     purses.get(shard)?.freeMicro ?? (shard === home ? grantMicro : 0);
 
-  const totalOf = <T>(gathering: Gathering<T>, view: View): number =>
+  const totalOf = (gathering: Home, view: View): number =>
     [...view.purses.keys()].reduce((sum, k) => sum + freeAt(gathering, view, k), view.inTransitMicro);
 
   /** Brings what is needed: first what is on its way already, then from the fewest shards, which are the largest. */
@@ -180,7 +213,7 @@ export function createPurse({ channels, count, grantMicro }: PurseOptions): Purs
     if (safe.includes(false)) throw notSafe();
   }
 
-  return { funded };
+  return { funded, tried };
 }
 
 const hasSameMoves = (a: PurseInShard, b: PurseInShard | undefined): boolean =>

@@ -19,6 +19,8 @@ export interface SweepFilter {
 export interface WalkPlace {
   readonly rank: string;
   readonly behind: number;
+  /** With several shards, the one in which it continues. */
+  readonly shard?: number;
 }
 
 export interface Sweep {
@@ -34,7 +36,7 @@ export interface SweepStep extends Sweep {
 type Reply = ReplyOf<'cancel_all' | 'cancel_absent'>;
 type Step = (from: WalkPlace) => Promise<SweepStep | null>;
 
-const BEGINNING: WalkPlace = { rank: '0', behind: 0 };
+export const BEGINNING: WalkPlace = { rank: '0', behind: 0 };
 const HASH_BYTES = 32;
 /** The most open orders that one step reads (LOOK_MAX in lua/lib/walk.lua). */
 const LOOK_MAX = 1_000;
@@ -98,10 +100,16 @@ export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys })
   return { sweep, cancelAll, cancelAbsent };
 }
 
-/** Repeats steps until one reports the end, or that the wallet is back. */
-async function walk(take: Step): Promise<Sweep> {
-  const cancelled: string[] = [];
-  const sequences = new Map<MarketId, number>();
+/** The orders that a walk has cancelled so far. */
+export interface GrowingSweep extends Sweep {
+  readonly cancelled: string[];
+  readonly sequences: Map<MarketId, number>;
+}
+export const newSweep = (): GrowingSweep => ({ cancelled: [], sequences: new Map() });
+
+/** Repeats steps until one reports the end, or that the wallet is back. The orders that it cancels go into `found`, also when it fails. */
+export async function walk(take: Step, found = newSweep()): Promise<Sweep> {
+  const { cancelled, sequences } = found;
   let from: WalkPlace | null = BEGINNING;
   for (let taken = 0; from && taken < STEPS_MAX; taken++) {
     const step: SweepStep | null = await take(from);
@@ -114,7 +122,7 @@ async function walk(take: Step): Promise<Sweep> {
       'UNAVAILABLE',
       'this wallet has too many open orders to cancel in one request; repeat the request',
     );
-  return { cancelled, sequences };
+  return found;
 }
 
 /** The reply of one step; null when the wallet is back. */

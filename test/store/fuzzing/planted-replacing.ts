@@ -26,7 +26,7 @@ export const REPLACED: readonly Bug[] = (
       'if not reply then\n',
       'if not reply then\n  orders.write(shard, before, { old }, outbox.CANCEL, now_ms)\n',
     ],
-    ['a dry run is booked', 'if dry_run ~= 1 then', 'if true then', 'lib/matching.lua'],
+    ['a dry run is booked', 'if dry_run == 0 then', 'if true then', 'lib/matching.lua'],
     ['executed twice', 'if stored[1] then', 'if false then'],
     [
       'what the old one reserved is freed twice',

@@ -25,7 +25,8 @@ const MUST_MEET = [
 /** Events that some worlds have, and ten worlds together. */
 const MUST_MEET_OFTEN = [
   ...['INVALID_NONCE_VALUE', 'raised', 'invalidated', 'HALTED', 'expired by the sweep', 'paid RESOLVED'],
-  ...['sent by another shard: OK', 'MARKET_NOT_OPEN'],
+  ...['sent by another shard: OK', 'MARKET_NOT_OPEN', 'cancelled all', 'cancelled in several markets'],
+  ...['RATE_LIMITED', 'no cancel of all while HALTED'],
 ];
 const OFTEN = 10;
 

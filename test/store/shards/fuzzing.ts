@@ -1,11 +1,11 @@
+import { Refusal } from '../../../src/exchange/errors';
 import { type Micro, micro } from '../../../src/exchange/units';
-import { addressBytes, hashBytes } from '../../../src/store/records/order';
+import { addressBytes } from '../../../src/store/records/order';
 import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { homeOf, type ShardCount } from '../../../src/store/redis/tags';
 import { type Channels, createChannels } from '../../../src/store/verbs/channels';
-import type { Engine } from '../../../src/store/verbs/engine';
-import { createShards } from '../../../src/store/verbs/shards';
+import { createShards, type Shards } from '../../../src/store/verbs/shards';
 import { createTransfers } from '../../../src/store/verbs/transfers';
 import { FEE_ACCOUNT } from '../../model/accounts';
 import { createModel } from '../../model/exchange';
@@ -16,6 +16,7 @@ import { addressOf } from '../fuzzing/requests';
 import { FAKE_CLOCK, type Patch, patchedScripts } from '../fuzzing/scripts';
 import type { SideBySide } from '../fuzzing/side-by-side';
 import { readState } from '../fuzzing/stored';
+import { filterOf, type SweepOperation, sweepOf } from '../fuzzing/sweeps';
 
 /** The exchange of several shards beside the model of test/model, which has one: every answer and every balance must agree. */
 export interface ShardFuzzOptions {
@@ -24,6 +25,7 @@ export interface ShardFuzzOptions {
   readonly patches?: readonly Patch[];
 }
 
+const SENT = 'sent by';
 const START_MS = 1_800_000_000_500;
 const MARKETS = 8;
 const STALE_MAX = 200;
@@ -32,8 +34,6 @@ const CLOCK: Patch = {
   ...FAKE_CLOCK,
   to: "return tonumber(redis.call('GET', KEYS[1]:match('^[^}]*}') .. ':clock'))",
 };
-/** A step of these walks is bounded in one shard, so a walk over several has other steps. */
-const LEFT_OUT: ReadonlySet<Operation['kind']> = new Set(['sweep']);
 
 /** A world with two markets in each of four shards. The last digit of a market says its shard. */
 export function shardWorldOf(seed: number): World {
@@ -62,51 +62,24 @@ export async function createShardStage(world: World, { redis, count, patches = [
   const channels = createChannels({ redis, run, shards });
   const shardOf = (id: string): number => Number(id.slice(-1)) % count;
   const { grantMicro, makersMax } = world;
-  const exchange = createShards({
-    ...{ run, shards, shardOf, makersMax, grantMicro: grantMicro as Micro },
-    channels: counting(channels, counted),
-  });
+  // Two processes: what one of them remembers, the other has to find.
+  const engines = [1, 2].map(() =>
+    createShards({
+      ...{ redis, run, shards, makersMax, grantMicro: grantMicro as Micro },
+      shardOf: async (id) => shardOf(id),
+      channels: counting(channels, counted),
+    }),
+  );
+  const [exchange] = engines as [Shards];
   const model = createModel({ grantMicro, makersMax, staleMax: STALE_MAX });
   const marketIds = world.markets.map(({ id }) => id);
   for (const id of marketIds) {
-    await exchange.of(id).createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
+    await exchange.createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
     model.addMarket(id);
   }
   model.emitted.splice(0);
-  const one = marketIds.slice(0, count);
-  const engine = { ...exchange.of(one[0] ?? ''), ...exchange, ...overShards() } as Engine;
-
-  /** The verbs of which each shard does its part. */
-  function overShards(): Partial<Engine> {
-    const all = one.map((id) => exchange.of(id));
-    return {
-      async cancel(marketId, address, orderHash, reason) {
-        const found = await Promise.all(
-          shards.map(({ orders }) => redis.hexists(orders, hashBytes(orderHash))),
-        );
-        const at = marketId === null ? Math.max(0, found.indexOf(1)) : shardOf(marketId);
-        return (all[at] as Engine).cancel(marketId, address, orderHash, reason);
-      },
-      cancelMany: (id, ...rest) => exchange.of(id).cancelMany(id, ...rest),
-      async expire(most) {
-        const done = await Promise.all(all.map((shard) => shard.expire(most)));
-        return {
-          expired: done.reduce((sum, { expired }) => sum + expired, 0),
-          waiting: done.some(({ waiting }) => waiting),
-        };
-      },
-      moveMarket: (id, ...rest) => exchange.of(id).moveMarket(id, ...rest),
-      clearBook: (id, ...rest) => exchange.of(id).clearBook(id, ...rest),
-      resolveMarket: (id, ...rest) => exchange.of(id).resolveMarket(id, ...rest),
-      payHolders: (id, ...rest) => exchange.of(id).payHolders(id, ...rest),
-      async setMode(mode) {
-        for (const shard of all) await shard.setMode(mode);
-      },
-    };
-  }
-
   const stage = {
-    ...{ world, run, engine, model, tally, marketIds, setClock, oblivion: null, keys: shards[0] },
+    ...{ world, run, engine: exchange, model, tally, marketIds, setClock, oblivion: null, keys: shards[0] },
     ledger: {
       addresses: [],
       booked: new Map(),
@@ -122,7 +95,7 @@ export async function createShardStage(world: World, { redis, count, patches = [
   const transfers = createTransfers({ redis, channels, shards, olderThanMs: 0 });
   return {
     stage,
-    exchange,
+    engines,
     shards,
     run,
     shardOf,
@@ -139,7 +112,7 @@ const counting = (channels: Channels, count: (what: string) => void): Channels =
   async send(options) {
     const reply = await channels.send(options);
     const who = 'grantMicro' in options.home ? 'home' : 'another shard';
-    count(`sent by ${who}: ${reply.code}`);
+    count(`${SENT} ${who}: ${reply.code}`);
     return reply;
   },
 });
@@ -148,9 +121,8 @@ const counting = (channels: Channels, count: (what: string) => void): Channels =
 export async function playShards(world: World, operations: readonly Operation[], options: ShardFuzzOptions) {
   const all = await createShardStage(world, options);
   for (const [at, operation] of operations.entries()) {
-    if (LEFT_OUT.has(operation.kind)) continue;
     try {
-      await playOne(all, operation);
+      await playOne(all, operation, at);
     } catch (error) {
       throw new Error(`seed ${world.seed}, operation ${at}: ${JSON.stringify(operation)}\n${String(error)}`);
     }
@@ -158,16 +130,30 @@ export async function playShards(world: World, operations: readonly Operation[],
   return all;
 }
 
-async function playOne(all: ShardStage, operation: Operation): Promise<void> {
-  const { stage, shards, shardOf } = all;
-  if (operation.kind === 'invalidate') await invalidate(all, addressOf(operation.wallet));
+async function playOne(all: ShardStage, operation: Operation, at: number): Promise<void> {
+  const { shards, shardOf } = all;
+  const engine = all.engines[at % all.engines.length] as Shards;
+  const stage: SideBySide = { ...all.stage, engine };
+  const moved = transfersOf(all);
+  if (operation.kind === 'invalidate') await invalidate(stage, addressOf(operation.wallet));
+  else if (operation.kind === 'sweep') await cancelAll(stage, operation);
   else {
     const id = 'market' in operation ? (stage.marketIds[operation.market ?? 0] ?? '') : '0';
     const wide = widened(operation, shardOf(id));
     await perform({ ...stage, keys: shards[shardOf(id)] as SideBySide['keys'] }, wide);
   }
+  // The other operations under a mode are drawn for any exchange.
+  if (operation.kind === 'mode')
+    await cancelAll(stage, sweepOf(at, at % stage.marketIds.length, at % stage.world.wallets));
+  if (isDry(operation)) check('transfers of a dry run', moved, transfersOf(all));
   await compare(all);
 }
+
+const isDry = (operation: Operation): boolean =>
+  'dryRun' in operation ? operation.dryRun : operation.kind === 'replace' && operation.place.dryRun;
+
+const transfersOf = ({ tally }: ShardStage): number =>
+  [...tally].reduce((sum, [what, count]) => (what.startsWith(SENT) ? sum + count : sum), 0);
 
 /** Every shard expires all that is due, and remembers the operations of its own markets. */
 function widened(operation: Operation, shard: number): Operation {
@@ -175,12 +161,37 @@ function widened(operation: Operation, shard: number): Operation {
   return operation.kind === 'convert' ? { ...operation, id: operation.id * MARKETS + shard } : operation;
 }
 
-async function invalidate({ stage, exchange }: ShardStage, who: string): Promise<void> {
-  const { model, count } = stage;
+async function invalidate({ engine, model, count, now }: SideBySide, who: string): Promise<void> {
   if (model.mode() === 'HALTED') return;
-  await exchange.invalidateAll(who, model.nonce(who));
-  const { invalidated } = model.invalidate(who, model.nonce(who), null, Number.MAX_SAFE_INTEGER, stage.now());
+  await engine.invalidateAll(who, model.nonce(who));
+  const { invalidated } = model.invalidate(who, model.nonce(who), null, Number.MAX_SAFE_INTEGER, now());
   if (invalidated > 0) count('invalidated');
+}
+
+/** All steps at once: a step is bounded in one shard, so a walk over several has other steps. */
+async function cancelAll(stage: SideBySide, operation: SweepOperation): Promise<void> {
+  const { engine, model, world, now, count } = stage;
+  const who = addressOf(operation.wallet);
+  const { marketId = null, outcome = null, side = null } = filterOf(world, operation);
+  const got = await engine.cancelAll(who, filterOf(world, operation)).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    check('refusal of a cancel of all', model.mode(), error.code);
+  });
+  if (!got) return count('no cancel of all while HALTED');
+  check('a cancel of all in this mode', true, model.mode() !== 'HALTED');
+  const expected = model.sweep(
+    who,
+    { market: marketId, outcome, side },
+    null,
+    Number.MAX_SAFE_INTEGER,
+    now(),
+  );
+  const hashes = expected.cancelled.map(({ request }) => request.orderHash);
+  check('orders cancelled', hashes.sort().join(), [...got.cancelled].sort().join());
+  const text = (numbers: ReadonlyMap<string, number>): string => JSON.stringify([...numbers].sort());
+  check('numbers of a cancel of all', text(expected.numbers), text(got.sequences));
+  if (expected.numbers.size > 1) count('cancelled in several markets');
+  if (hashes.length > 0) count('cancelled all');
 }
 
 /** Every balance and every book, and the orders that the operation touched. */

@@ -67,7 +67,7 @@ async function storm(urls: readonly string[], pulls: number, seed: number): Prom
         );
         told.set(end, (told.get(end) ?? 0) + 1);
         // Frees the reserve of an order that was booked, also when the gatherer died before it could say so.
-        await w.exchange.of(order.marketId).cancelMany(order.marketId, wallet, [order.orderHash], 'USER');
+        await w.exchange.cancelMany(order.marketId, wallet, [order.orderHash], 'USER');
         if (random.chance(0.02)) await w.transfers.finish();
       }
     };

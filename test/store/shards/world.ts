@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Refusal } from '../../../src/exchange/errors';
 import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
@@ -8,7 +9,12 @@ import { checkChannels } from '../../../src/store/audit/check-channels';
 import { addressBytes } from '../../../src/store/records/order';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { shardKeys } from '../../../src/store/redis/keys';
-import { createScripts, scriptSources } from '../../../src/store/redis/scripts';
+import {
+  createScripts,
+  type RedisClient,
+  type RunScript,
+  scriptSources,
+} from '../../../src/store/redis/scripts';
 import { homeOf, type ShardCount } from '../../../src/store/redis/tags';
 import { type Channels, createChannels } from '../../../src/store/verbs/channels';
 import type { PlaceRequest } from '../../../src/store/verbs/place';
@@ -26,6 +32,10 @@ export interface ShardWorldOptions {
   readonly sources?: ReadonlyMap<string, string>;
   /** Stands between the purse and its channels. */
   readonly around?: (channels: Channels) => Channels;
+  /** Called after each script. */
+  readonly afterScript?: (redis: RedisClient) => Promise<void>;
+  /** Joins an exchange that another process has opened. */
+  readonly isOpen?: boolean;
 }
 
 export const GRANT = 100_000_000;
@@ -33,24 +43,33 @@ let serial = 0;
 
 export type ShardWorld = Awaited<ReturnType<typeof openShardWorld>>;
 
-/** Empties the Redis. Market m<k> is in shard k. */
+/** Empties the Redis, unless it is open. Market m<k> is in shard k. */
 export async function openShardWorld(options: ShardWorldOptions) {
   const { urls, count, grantMicro = GRANT, sources = scriptSources(), around = (same) => same } = options;
   const redis = connect({ urls });
   await ready(redis, READY_MS);
-  for (const master of 'nodes' in redis ? redis.nodes('master') : [redis]) await master.flushall();
-  const run = createScripts(redis, sources);
+  const masters = 'nodes' in redis ? redis.nodes('master') : [redis];
+  if (!options.isOpen) for (const master of masters) await master.flushall();
+  const scripts = createScripts(redis, sources);
+  const run: RunScript = async (name, keys, args) => {
+    const reply = await scripts(name, keys, args);
+    await options.afterScript?.(redis);
+    return reply;
+  };
   const shards = Array.from({ length: count }, (_, k) => shardKeys(k));
   const channels = createChannels({ redis, run, shards });
-  const shardOf = (id: string): number => Number(id.slice(-2)) % count;
+  const ids = shards.map((_, k) => `market${String(k).padStart(2, '0')}`);
+  const shardOf = async (id: string): Promise<number> => {
+    if (!ids.includes(id)) throw new Refusal('MARKET_NOT_FOUND');
+    return ids.indexOf(id);
+  };
   const grant = micro(grantMicro);
   const exchange = createShards({
-    ...{ run, shards, shardOf, grantMicro: grant, makersMax: 500 },
+    ...{ redis, run, shards, shardOf, grantMicro: grant, makersMax: 500 },
     channels: around(channels),
   });
-  const ids = shards.map((_, k) => `market${String(k).padStart(2, '0')}`);
-  for (const id of ids)
-    await exchange.of(id).createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
+  for (const id of options.isOpen ? [] : ids)
+    await exchange.createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
 
   /** An order of whole shares; each is a new one. */
   function order(
@@ -62,7 +81,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
     sizeLots: number,
     more: Partial<PlaceRequest> = {},
   ): PlaceRequest {
-    const signed = signedAs(`shards ${serial++}`, more.nonce ?? 0);
+    const signed = signedAs(`shards ${process.pid} ${serial++}`, more.nonce ?? 0);
     return {
       marketId: ids[shard] ?? '',
       orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,

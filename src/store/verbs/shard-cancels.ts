@@ -1,0 +1,104 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import type { Past } from '../archive/past';
+import { hashBytes } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { askAll, orThrow } from './ask-all';
+import type { Cancels } from './cancels';
+
+interface ShardCancelsOptions {
+  readonly redis: RedisClient;
+  readonly shards: readonly ShardKeys[];
+  /** Of each shard. */
+  readonly pasts: readonly Past[];
+  readonly parts: readonly Cancels[];
+  readonly shardOf: (marketId: MarketId) => Promise<number>;
+  readonly part: (marketId: MarketId) => Promise<Cancels>;
+}
+
+export interface ShardCancels extends Cancels {
+  /** Remembers the shard of an order, so that a cancel without a market finds it at once. */
+  remember(orderHash: string, shard: number): void;
+}
+
+/** The most orders of which a process remembers the shard; an order never changes it. */
+const REMEMBERED_MAX = 10_000;
+
+/** The verbs that end single orders, over several shards. */
+export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
+  const { redis, shards, pasts, parts, shardOf, part } = options;
+  const remembered = new Map<string, number>();
+
+  function remember(orderHash: string, shard: number): void {
+    remembered.set(orderHash, shard);
+    if (remembered.size <= REMEMBERED_MAX) return;
+    for (const oldest of remembered.keys()) {
+      remembered.delete(oldest);
+      return;
+    }
+  }
+
+  /** The shard of an order, wherever it is; null when there is no such order. */
+  async function find(orderHash: string): Promise<number | null> {
+    const shard = remembered.get(orderHash) ?? (await look(orderHash));
+    if (shard !== null) return shard;
+    // Whatever leaves Redis is in the archive before.
+    for (const past of new Set(pasts)) {
+      const record = (await past.records([orderHash])).get(orderHash);
+      if (record) return shardOf(record.marketId);
+    }
+    return null;
+  }
+
+  /** Asks all shards at once. A shard that is silent matters only when no other has the order. */
+  function look(orderHash: string): Promise<number | null> {
+    const hash = hashBytes(orderHash);
+    return new Promise((resolve, reject) => {
+      const asked = shards.map(async ({ orders }, shard) => {
+        if ((await redis.hexists(orders, hash)) === 1) resolve(shard);
+      });
+      void Promise.allSettled(asked).then((ends) => {
+        if (ends.every(({ status }) => status === 'fulfilled')) resolve(null);
+        else
+          reject(
+            new Refusal('UNAVAILABLE', 'the part of the exchange that may have this order is silent; retry'),
+          );
+      });
+    });
+  }
+
+  /** As with one shard, an order in a market that does not exist is not found. */
+  const shardIn = (marketId: MarketId): Promise<number | null> =>
+    shardOf(marketId).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'MARKET_NOT_FOUND') return null;
+      throw error;
+    });
+
+  const cancel: Cancels['cancel'] = async (marketId, maker, orderHash, reason) => {
+    const shard = marketId === null ? await find(orderHash) : await shardIn(marketId);
+    const holder = shard === null ? undefined : parts[shard];
+    if (shard === null || !holder) throw new Refusal('ORDER_NOT_FOUND');
+    const reply = await holder.cancel(marketId, maker, orderHash, reason);
+    remember(orderHash, shard);
+    return reply;
+  };
+
+  const expire: Cancels['expire'] = async (most) => {
+    const everywhere = [...parts.keys()];
+    const answers = await askAll(everywhere, (shard) => (parts[shard] as Cancels).expire(most));
+    const steps = [...orThrow(answers).values()];
+    return {
+      expired: steps.reduce((sum, { expired }) => sum + expired, 0),
+      waiting: steps.some(({ waiting }) => waiting),
+    };
+  };
+
+  return {
+    remember,
+    cancel,
+    expire,
+    cancelMany: async (marketId, ...rest) => (await part(marketId)).cancelMany(marketId, ...rest),
+    clearBook: async (marketId, most) => (await part(marketId)).clearBook(marketId, most),
+  };
+}
