@@ -9,6 +9,7 @@ import { READY_MS } from '../../support/waiting';
 import { operationsOf } from '../fuzzing/operations';
 import type { Patch } from '../fuzzing/scripts';
 import { playShards, shardWorldOf } from './fuzzing';
+import { differencesOf } from './world';
 
 /**
  * Four shards answer as one does: random operations, one after the other, beside the model of one shard. `SEED=17` repeats a world;
@@ -54,8 +55,9 @@ test(
     tell(`SEED=${fresh} repeats: fuzz of four shards, ${WORLDS * OPERATIONS} operations`);
     const total = new Map<string, number>();
     for (let i = 0; i < WORLDS; i++) {
-      const { tally, shards } = await play(fresh + i, redis);
-      expect(await checkChannels({ redis, shards })).toEqual({ differences: [], inTransitMicro: 0n });
+      const { tally, shards, run } = await play(fresh + i, redis);
+      expect(await differencesOf({ redis, run, shards })).toEqual([]);
+      expect((await checkChannels({ redis, shards })).inTransitMicro).toBe(0n);
       for (const [what, count] of tally) total.set(what, (total.get(what) ?? 0) + count);
     }
     if (process.env.SEED !== undefined) return;

@@ -106,6 +106,20 @@ test('a wallet that is gone loses its orders in every shard, under the lease of 
   });
 });
 
+test('two operators who set modes at once leave all shards with the mode of the first', async () => {
+  const [w, other] = [
+    await openShardWorld({ urls: [twins.url()], count: 4 }),
+    await openShardWorld({ urls: [twins.url()], count: 4, isOpen: true }),
+  ];
+  for (let round = 0; round < 20; round++) {
+    await Promise.all([w.exchange.setMode('HALTED'), other.exchange.setMode('NORMAL', `round ${round}`)]);
+    const modes = await Promise.all(w.shards.map(async ({ mode, notice }) => w.redis.mget(mode, notice)));
+    expect(modes).toEqual(Array(4).fill(modes[0]));
+  }
+  w.stop();
+  other.stop();
+});
+
 test('the mode is that of the first shard, and is brought to a shard that differs', async () => {
   const w = await openShardWorld({ urls: [twins.url()], count: 4 });
   const modes = () =>

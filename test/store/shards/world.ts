@@ -8,7 +8,7 @@ import { createAudit } from '../../../src/store/audit/audit';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import { addressBytes } from '../../../src/store/records/order';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
 import {
   createScripts,
   type RedisClient,
@@ -98,25 +98,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
   const reserve = (shard: number, maker: string, units: number): Promise<unknown> =>
     exchange.place(order(shard, maker, 0, 0, 5_000, units * 200));
 
-  /** Every audit: of each shard by itself, and of the channels. Each text is a difference. */
-  async function differences(): Promise<string[]> {
-    const found: string[] = [];
-    const scale = chainScale(18);
-    for (const [k, keys] of shards.entries()) {
-      const report = await createAudit({ redis, run, keys, scale, settlementGraceMs: 3_600_000 })();
-      found.push(
-        ...report.differences
-          .filter(({ kind }) => !IGNORED.has(kind))
-          .map(
-            (one) => `shard ${k}: ${one.kind} ${one.wallet ?? ''} ${one.expected} ${one.found} ${one.detail}`,
-          ),
-      );
-    }
-    const { differences: between } = await checkChannels({ redis, shards });
-    found.push(...between.map(({ kind, name, wallet, detail }) => `${kind} ${name ?? wallet} ${detail}`));
-    return found;
-  }
-
+  const differences = () => differencesOf({ redis, run, shards });
   const inTransit = async (): Promise<bigint> => (await checkChannels({ redis, shards })).inTransitMicro;
   const transfers = createTransfers({ redis, channels, shards, olderThanMs: 0 });
 
@@ -125,6 +107,31 @@ export async function openShardWorld(options: ShardWorldOptions) {
     homeOf: (address: string): number => homeOf(addressBytes(address), count),
     stop: () => disconnect(redis),
   };
+}
+
+interface Audited {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly shards: readonly ShardKeys[];
+}
+
+/** Every audit: of each shard by itself, and of the channels. Each text is a difference. */
+export async function differencesOf({ redis, run, shards }: Audited): Promise<string[]> {
+  const found: string[] = [];
+  const scale = chainScale(18);
+  for (const [k, keys] of shards.entries()) {
+    const report = await createAudit({ redis, run, keys, scale, settlementGraceMs: 3_600_000 })();
+    found.push(
+      ...report.differences
+        .filter(({ kind }) => !IGNORED.has(kind))
+        .map(
+          (one) => `shard ${k}: ${one.kind} ${one.wallet ?? ''} ${one.expected} ${one.found} ${one.detail}`,
+        ),
+    );
+  }
+  const { differences: between } = await checkChannels({ redis, shards });
+  found.push(...between.map(({ kind, name, wallet, detail }) => `${kind} ${name ?? wallet} ${detail}`));
+  return found;
 }
 
 /** The journal runs in a process of its own, and these markets have no documents. */
