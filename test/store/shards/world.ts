@@ -4,6 +4,7 @@ import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
+import type { Past } from '../../../src/store/archive/past';
 import { createAudit } from '../../../src/store/audit/audit';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import { addressBytes } from '../../../src/store/records/order';
@@ -34,6 +35,8 @@ export interface ShardWorldOptions {
   readonly around?: (channels: Channels) => Channels;
   /** Called after each script. */
   readonly afterScript?: (redis: RedisClient) => Promise<void>;
+  /** The orders that left a shard; without it none did. */
+  readonly pastOf?: (redis: RedisClient, keys: ShardKeys, shard: number) => Past;
   /** Joins an exchange that another process has opened. */
   readonly isOpen?: boolean;
 }
@@ -66,6 +69,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
   const grant = micro(grantMicro);
   const exchange = createShards({
     ...{ redis, run, shards, shardOf, grantMicro: grant, makersMax: 500 },
+    ...(options.pastOf && { pasts: shards.map((keys, k) => options.pastOf?.(redis, keys, k) as Past) }),
     channels: around(channels),
   });
   for (const id of options.isOpen ? [] : ids)
