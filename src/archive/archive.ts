@@ -32,7 +32,7 @@ const DUPLICATE = '23505';
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
   const connection = createConnection(options);
-  const { rows, withClient, failure, breakOff, close } = connection;
+  const { schema, rows, withClient, failure, breakOff, close } = connection;
   const months = new Set<string>();
   // Written when it is opened here; rows are added and deleted while no other process has opened it since.
   let claim: string | null = null;
@@ -49,7 +49,7 @@ export function createArchive(options: ArchiveOptions): Archive {
   }
 
   async function open(): Promise<ArchiveState> {
-    if (!(await state())) await withClient((client) => createTables(client, randomUUID()));
+    if (!(await state())) await withClient((client) => createTables(client, randomUUID(), schema));
     const holder = randomUUID();
     // This waits for a transaction of the holder before.
     await withClient((client) => client.query(slow('update archive_state set holder = $1', [holder])));
@@ -107,7 +107,7 @@ export function createArchive(options: ArchiveOptions): Archive {
   return {
     ...createReads(connection),
     state,
-    facts: () => factsOf(rows),
+    facts: () => factsOf(connection),
     open,
     append,
     cutBack,

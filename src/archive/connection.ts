@@ -3,6 +3,9 @@ import { Refusal } from '../exchange/errors';
 
 export interface ArchiveOptions {
   readonly url: string;
+  /** The archive of one of several shards: each has a schema of its own in the database, but the first, which has that of one shard. */
+  readonly shard?: number;
+  readonly shards?: number;
   /** Told why the archive did not respond. */
   readonly onError?: (error: Error) => void;
 }
@@ -11,7 +14,9 @@ export interface ArchiveOptions {
 const CONNECT_MAX_MS = 2_000;
 const QUERY_MAX_MS = 2_000;
 const IDLE_MS = 10_000;
+/** Of a process, for all of its shards; two for each shard at the least, because a batch may take long. */
 const CONNECTIONS_MAX = 8;
+const CONNECTIONS_MIN = 2;
 /** The code for a table that is not there: nothing was ever archived. */
 const NO_TABLE = '42P01';
 
@@ -25,6 +30,8 @@ export interface Query {
 
 /** Queries to the archive. They throw UNAVAILABLE when no answer comes; the log has the cause, because it names where the archive is. */
 export interface Connection {
+  /** Null for the schema that the connection has by itself. */
+  readonly schema: string | null;
   /** No rows when the tables are not there, of a query that says so. */
   rows<Row extends object>(query: Query): Promise<Row[]>;
   withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
@@ -41,11 +48,21 @@ function causeOf(error: Error): Error {
   return first ?? error;
 }
 
+/** The address with a setting that PostgreSQL applies to every connection. */
+function withSchema(url: string, schema: string): string {
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  address.searchParams.set('options', `${given === null ? '' : `${given} `}-c search_path=${schema}`);
+  return address.href;
+}
+
 /** It connects when it is first asked. */
-export function createConnection({ url, onError = () => undefined }: ArchiveOptions): Connection {
+export function createConnection(options: ArchiveOptions): Connection {
+  const { url, shard = 0, shards = 1, onError = () => undefined } = options;
+  const schema = shard === 0 ? null : `shard_${shard}`;
   const pool = new Pool({
-    connectionString: url,
-    max: CONNECTIONS_MAX,
+    connectionString: schema === null ? url : withSchema(url, schema),
+    max: Math.max(CONNECTIONS_MIN, Math.floor(CONNECTIONS_MAX / shards)),
     connectionTimeoutMillis: CONNECT_MAX_MS,
     query_timeout: QUERY_MAX_MS,
     idleTimeoutMillis: IDLE_MS,
@@ -70,6 +87,7 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
   }
 
   return {
+    schema,
     rows: <Row extends object>({ mayBeMissing = false, ...query }: Query) =>
       answered(async () => {
         try {

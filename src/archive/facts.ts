@@ -11,13 +11,15 @@ interface FactsRow {
 /** PostgreSQL counts 10,000 for each major version. */
 const VERSIONS = 10_000;
 
-export async function factsOf(rows: Connection['rows']): Promise<ArchiveFacts> {
+export async function factsOf({ rows, schema }: Pick<Connection, 'rows' | 'schema'>): Promise<ArchiveFacts> {
   const [found] = await rows<FactsRow>({
     text: `select current_setting('server_version_num') as version,
-        coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+        coalesce(has_schema_privilege(current_schema(), 'create'),
+          $1 and has_database_privilege(current_database(), 'create')) as may_create,
         current_setting('fsync') = 'on' as is_durable,
         pg_database_size(current_database()) as bytes`,
-    values: [],
+    // The schema of a shard is made with its tables.
+    values: [schema !== null],
   });
   if (!found) throw new Error('PostgreSQL says nothing about itself');
   const { version, may_create: mayCreate, is_durable: isDurable, bytes } = found;

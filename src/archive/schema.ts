@@ -127,10 +127,11 @@ export async function inTransaction<T>(client: PoolClient, work: () => Promise<T
   }
 }
 
-/** Makes the tables, unless they are there, and the archive's id. */
-export const createTables = (client: PoolClient, id: string): Promise<void> =>
+/** Makes the tables, unless they are there, and the archive's id; and before them the schema of a shard that is not the first. */
+export const createTables = (client: PoolClient, id: string, schema: string | null): Promise<void> =>
   inTransaction(client, async () => {
     await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
+    if (schema !== null) await client.query(slow(`create schema if not exists ${schema}`));
     await client.query(slow(TABLES));
     await client.query(slow(BATCHES));
     await client.query(

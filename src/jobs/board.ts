@@ -2,20 +2,22 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { QUEUE_OPTIONS, QUEUES } from './queues';
+import { QUEUE_OPTIONS, queuesOf } from './queues';
 
 /** Bull Board over every queue, to be mounted at `basePath`. The caller checks who may see it. */
 export function createBoard({
   connection,
   basePath,
+  shards = 1,
   onError,
 }: {
   connection: ConnectionOptions;
   basePath: string;
+  shards?: number;
   onError: (error: Error) => void;
 }) {
-  const queues = QUEUES.map((name) => {
-    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS });
+  const queues = queuesOf(shards).map(({ name, prefix }) => {
+    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS, prefix });
     queue.on('error', onError);
     return queue;
   });

@@ -1,7 +1,10 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { QUEUE_OPTIONS, QUEUES } from './queues';
+import { QUEUE_OPTIONS, queuesOf } from './queues';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
+
+/** The samples of a scrape have a second: the counts of one shard that does not answer are left out, not those of all. */
+const COUNT_MAX_MS = 800;
 
 export interface QueueCount {
   readonly queue: string;
@@ -18,24 +21,33 @@ export interface QueueCounts {
 export function createQueueCounts(
   connection: ConnectionOptions,
   onError: (error: Error) => void,
+  shards = 1,
 ): QueueCounts {
-  const queues = QUEUES.map((name) => {
-    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS });
+  const queues = queuesOf(shards).map(({ name, prefix }) => {
+    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS, prefix });
     queue.on('error', onError);
     return queue;
   });
   return {
     async count(): Promise<QueueCount[]> {
-      const counted = await Promise.all(
+      const counted = await Promise.allSettled(
         queues.map(async (queue) => {
-          const counts = await queue.getJobCounts(...STATES);
+          const counts = await within(COUNT_MAX_MS, queue.getJobCounts(...STATES));
           return STATES.map((state) => ({ queue: queue.name, state, count: counts[state] ?? 0 }));
         }),
       );
-      return counted.flat();
+      return counted.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     },
     async stop(): Promise<void> {
       await Promise.allSettled(queues.map((queue) => queue.close()));
     },
   };
+}
+
+async function within<T>(limitMs: number, asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer')), limitMs);
+  });
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }

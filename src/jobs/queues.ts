@@ -1,5 +1,7 @@
+import { jobsPrefix } from './tags';
+
 /** The braces keep BullMQ's keys in one slot of a cluster. */
-export const JOBS_PREFIX = '{jobs}';
+export const JOBS_PREFIX = jobsPrefix(0);
 
 /**
  * BullMQ writes the events of its jobs to a stream for each queue. No process here reads these streams, and the default
@@ -14,9 +16,19 @@ export const SETTLEMENT_QUEUE = 'settlement';
 /** The worker's scheduled chores, with a queue for each; see chores.ts and reconcile.ts. */
 export const RECONCILE_QUEUE = 'reconcile-settlements';
 
-/** All queues, for the board. */
-export const QUEUES = [
-  SETTLEMENT_QUEUE,
+/** A queue, and the prefix of its keys. */
+export interface QueueName {
+  readonly name: string;
+  readonly prefix: string;
+}
+
+/** The names differ although the prefixes do, because the board and the metrics show the names. */
+export const settlementQueueOf = (shard: number): QueueName => ({
+  name: shard === 0 ? SETTLEMENT_QUEUE : `${SETTLEMENT_QUEUE}-${shard}`,
+  prefix: jobsPrefix(shard),
+});
+
+const CHORE_QUEUES = [
   RECONCILE_QUEUE,
   'expire-orders',
   'invalidate-orders',
@@ -26,3 +38,11 @@ export const QUEUES = [
   'count-candles',
   'keep-journal',
 ] as const;
+/** The chores of an exchange with several shards; see shard-chores.ts. */
+const SHARD_QUEUES = ['finish-transfers', 'finish-markets', 'enforce-mode'] as const;
+
+/** All queues, for the board and the metrics. */
+export const queuesOf = (shards: number): readonly QueueName[] => [
+  ...Array.from({ length: shards }, (_, shard) => settlementQueueOf(shard)),
+  ...[...CHORE_QUEUES, ...(shards > 1 ? SHARD_QUEUES : [])].map((name) => ({ name, prefix: JOBS_PREFIX })),
+];

@@ -9,6 +9,10 @@ interface RelayOptions {
   readonly matches: Pick<Matches, 'read'>;
   readonly enqueue: (refs: readonly MatchRef[]) => Promise<void>;
   readonly onError: (error: Error) => void;
+  /** Told at each look whether this process has the lease. */
+  readonly onLook?: (isHeld: boolean) => void;
+  /** The time between two looks at a lease that another process has. */
+  readonly lookMs?: number;
 }
 
 /** After this time without its holder, another process takes the lease. */
@@ -23,7 +27,14 @@ const AFTER_ERROR_MS = 500;
  * Reads the outbox, in one process at a time, and makes jobs of its matches. It stores its position after adding the jobs:
  * a crash in between makes the same jobs again, which does no harm.
  */
-export function startRelay({ lease, matches, enqueue, onError }: RelayOptions): { stop(): Promise<void> } {
+export function startRelay({
+  lease,
+  matches,
+  enqueue,
+  onError,
+  onLook = () => undefined,
+  lookMs = RENEW_MS,
+}: RelayOptions): { stop(): Promise<void> } {
   const token = randomUUID();
   const stopping = new AbortController();
   const running = run();
@@ -31,8 +42,10 @@ export function startRelay({ lease, matches, enqueue, onError }: RelayOptions): 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if (await lease.take(token, LEASE_MS)) await readOn();
-        else await pause(RENEW_MS);
+        const isHeld = await lease.take(token, LEASE_MS);
+        onLook(isHeld);
+        if (isHeld) await readOn();
+        else await pause(lookMs);
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
         await pause(AFTER_ERROR_MS);

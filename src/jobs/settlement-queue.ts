@@ -1,6 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { MatchRef } from '../store/records/settlement';
-import { QUEUE_OPTIONS, SETTLEMENT_QUEUE } from './queues';
+import { QUEUE_OPTIONS, settlementQueueOf } from './queues';
 
 /** The content of a job of this queue: matches, each as `<market>-<tradeMs>-<sequence>`. */
 export interface SettlementJob {
@@ -35,6 +35,8 @@ export interface SettlementQueue {
 interface QueueOptions {
   readonly connection: ConnectionOptions;
   readonly onError: (error: Error) => void;
+  /** The first one, unless the exchange has several. */
+  readonly shard?: number;
   readonly retries?: Retries;
 }
 
@@ -55,9 +57,11 @@ export function parseMatchName(text: unknown): MatchRef | null {
 export function createSettlementQueue({
   connection,
   onError,
+  shard = 0,
   retries = { attempts: ATTEMPTS, backoffMs: BACKOFF_MS },
 }: QueueOptions): SettlementQueue {
-  const queue = new Queue<SettlementJob>(SETTLEMENT_QUEUE, { connection, ...QUEUE_OPTIONS });
+  const { name, prefix } = settlementQueueOf(shard);
+  const queue = new Queue<SettlementJob>(name, { connection, ...QUEUE_OPTIONS, prefix });
   queue.on('error', onError);
   const opts = {
     attempts: retries.attempts,

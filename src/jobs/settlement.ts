@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { ChainScale } from '../exchange/order';
 import type { Lease } from '../store/outbox/lease';
@@ -5,7 +6,7 @@ import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
-import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
+import { type QueueName, settlementQueueOf } from './queues';
 import { createReconciler } from './reconcile';
 import { startRelay } from './relay';
 import type { Chore } from './schedule';
@@ -30,6 +31,8 @@ export interface SettlementOptions {
   readonly onError: (error: Error, what: string) => void;
   readonly funds?: 'paper' | 'chain';
   readonly retries?: Retries;
+  /** Of an exchange with several: the holder of the relay lease alone runs the jobs of the shard. */
+  readonly shard?: number | null;
 }
 
 export interface RunningSettlement {
@@ -44,6 +47,10 @@ const CONCURRENCY = 3;
 const LOCK_MS = 3_000;
 const STALL_CHECK_MS = 1_000;
 const STALLS_MAX = 1_000;
+/** The time between two looks at the lease of a shard that another process has. */
+const SHARD_LOOK_MS = 250;
+/** The time that a worker has to finish its jobs after the lease is lost, or at the end. */
+const CLOSE_MAX_MS = 3_000;
 
 /**
  * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds matches
@@ -60,9 +67,11 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
     onError,
     funds = 'paper',
     retries,
+    shard = null,
   } = options;
   const queue = createSettlementQueue({
     connection,
+    shard: shard ?? 0,
     onError: (error) => onError(error, 'settlement queue'),
     ...(retries && { retries }),
   });
@@ -72,32 +81,70 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
     return market.terms;
   };
   const settle = createSettle({ matches, settlements, termsOf, scale, funds });
-  const worker = new Worker<SettlementJob>(
-    SETTLEMENT_QUEUE,
-    createProcessor({ settle, settlements, queue, funds }),
-    {
-      connection,
-      prefix: JOBS_PREFIX,
-      concurrency: CONCURRENCY,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALL_CHECK_MS,
-      maxStalledCount: STALLS_MAX,
-    },
-  );
-  worker.on('error', (error) => onError(error, 'settlement worker'));
-  worker.on('failed', (_job, error) => onError(error, 'settlement'));
+  const processor = createProcessor({ settle, settlements, queue, funds });
+  const open = () => openWorker(settlementQueueOf(shard ?? 0), processor, options);
+  const held = shard === null ? null : createHeld(open);
+  const worker = shard === null ? open() : null;
   const relay = startRelay({
     lease: relayLease,
     matches,
     enqueue: (refs) => queue.add(refs, 'relay'),
     onError: (error) => onError(error, 'settlement relay'),
+    ...(held && { onLook: held.look, lookMs: SHARD_LOOK_MS }),
   });
   return {
     reconciler: createReconciler({ matches, now: reads.clock, enqueue: queue.add }),
     async stop() {
       await relay.stop();
-      await worker.close();
+      await worker?.close();
+      await held?.stop();
       await queue.stop();
+    },
+  };
+}
+
+function openWorker(
+  { name, prefix }: QueueName,
+  processor: (job: Job<SettlementJob>) => Promise<void>,
+  { connection, onError }: Pick<SettlementOptions, 'connection' | 'onError'>,
+): Worker<SettlementJob> {
+  const worker = new Worker<SettlementJob>(name, processor, {
+    connection,
+    prefix,
+    concurrency: CONCURRENCY,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALL_CHECK_MS,
+    maxStalledCount: STALLS_MAX,
+  });
+  worker.on('error', (error) => onError(error, 'settlement worker'));
+  worker.on('failed', (_job, error) => onError(error, 'settlement'));
+  return worker;
+}
+
+/** The worker of a shard, which is open while this process has the lease. Jobs that it leaves are given to the next one. */
+function createHeld(open: () => Worker<SettlementJob>) {
+  let worker: Worker<SettlementJob> | null = null;
+  const closing = new Set<Promise<void>>();
+
+  function close(): void {
+    if (!worker) return;
+    // A shard that does not answer would be waited for without end.
+    const closed: Promise<void> = Promise.race([
+      worker.close().catch(() => undefined),
+      sleep(CLOSE_MAX_MS, undefined, { ref: false }),
+    ]).finally(() => closing.delete(closed));
+    closing.add(closed);
+    worker = null;
+  }
+
+  return {
+    look(isHeld: boolean): void {
+      if (isHeld) worker ??= open();
+      else close();
+    },
+    async stop(): Promise<void> {
+      close();
+      await Promise.all(closing);
     },
   };
 }

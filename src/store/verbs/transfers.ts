@@ -12,6 +12,8 @@ export interface TransfersReport {
   readonly waiting: number;
   /** Channels that lost entries after these were taken: the collateral is there twice. */
   readonly broken: readonly (readonly [from: number, to: number])[];
+  /** Shards that did not answer, and channels at which a step failed; all others were looked at. */
+  readonly failures: readonly string[];
 }
 
 interface TransfersOptions {
@@ -42,23 +44,37 @@ const msOf = (id: string): number => Number(id.split('-')[0]);
 /** Takes what commands left on its way when they ended early, forgets old entries, and names channels that lost entries. */
 export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_THAN_MS }: TransfersOptions) {
   async function finish(): Promise<TransfersReport> {
-    const broken: [number, number][] = [];
+    const [broken, failures]: [[number, number][], string[]] = [[], []];
     let [finished, waiting] = [0, 0];
-    for (const ends of await readEnds(redis, shards)) {
-      const { from, to, mark, last, sent, got } = ends;
-      if (isBefore(last, mark) || (last === mark && sent !== got && (await isStill(ends)))) {
-        broken.push([from, to]);
-        continue;
+    const { ends, silent } = await readEnds(redis, shards);
+    const looks = ends.map(async (one) => {
+      try {
+        const result = await finishOne(one, broken);
+        if (result === 'FINISHED') finished++;
+        if (result === 'WAITING') waiting++;
+      } catch (error) {
+        failures.push(`channel ${one.from} to ${one.to}: ${error instanceof Error ? error.message : error}`);
       }
-      const nowMs = await timeAt(from);
-      if (isBefore(mark, last)) {
-        const isDone = nowMs - msOf(await next(ends)) >= olderThanMs && (await taken(ends, broken));
-        if (isDone) finished++;
-        else waiting++;
-      }
-      await trim(ends, nowMs);
+    });
+    await Promise.all(looks);
+    return { finished, waiting, broken, failures: [...silent, ...failures] };
+  }
+
+  async function finishOne(
+    ends: ChannelEnds,
+    broken: [number, number][],
+  ): Promise<'EMPTY' | 'FINISHED' | 'WAITING' | 'BROKEN'> {
+    const { from, to, mark, last, sent, got } = ends;
+    if (isBefore(last, mark) || (last === mark && sent !== got && (await isStill(ends)))) {
+      broken.push([from, to]);
+      return 'BROKEN';
     }
-    return { finished, waiting, broken };
+    const nowMs = await timeAt(from);
+    const isEmpty = !isBefore(mark, last);
+    const isDone = !isEmpty && nowMs - msOf(await next(ends)) >= olderThanMs && (await taken(ends, broken));
+    await trim(ends, nowMs);
+    if (isEmpty) return 'EMPTY';
+    return isDone ? 'FINISHED' : 'WAITING';
   }
 
   async function taken({ from, to }: ChannelEnds, broken: [number, number][]): Promise<boolean> {
@@ -73,7 +89,9 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
 
   /** Whether nothing has moved since: the two ends then are of one moment. */
   async function isStill({ from, to, mark, last, sent, got }: ChannelEnds): Promise<boolean> {
-    const again = (await readEnds(redis, shards)).find((other) => other.from === from && other.to === to);
+    const again = (await readEnds(redis, shards)).ends.find(
+      (other) => other.from === from && other.to === to,
+    );
     return again?.mark === mark && again.last === last && again.sent === sent && again.got === got;
   }
 
@@ -111,19 +129,37 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
   return { finish };
 }
 
-/** Both ends of every channel that was ever used. */
-async function readEnds(redis: RedisClient, shards: readonly ShardKeys[]): Promise<ChannelEnds[]> {
+/** Both ends of every channel that was ever used, between shards that answer; and of each other one why it did not. */
+async function readEnds(
+  redis: RedisClient,
+  shards: readonly ShardKeys[],
+): Promise<{ readonly ends: readonly ChannelEnds[]; readonly silent: readonly string[] }> {
   // The marks first: what is sent after this is behind them.
-  const marks = await Promise.all(shards.map((keys) => redis.hgetall(keys.taken)));
-  const sums = await Promise.all(shards.map((keys) => redis.hgetall(keys.sums)));
+  const marks = await Promise.allSettled(shards.map((keys) => redis.hgetall(keys.taken)));
+  const sums = await Promise.allSettled(shards.map((keys) => redis.hgetall(keys.sums)));
+  const silent = [...marks, ...sums].flatMap((one, i) =>
+    one.status === 'rejected' ? [`shard ${i % shards.length}: ${one.reason}`] : [],
+  );
+  const answered = (shard: number) => {
+    const [mark, sum] = [marks[shard], sums[shard]];
+    return mark?.status === 'fulfilled' && sum?.status === 'fulfilled'
+      ? { marks: mark.value, sums: sum.value }
+      : null;
+  };
   const ends = shards.flatMap((keys, from) =>
     shards.map(async (_, to): Promise<ChannelEnds | null> => {
-      const [sent, got] = [sums[from]?.[`sent:${to}`] ?? '0', sums[to]?.[`got:${from}`] ?? '0'];
-      const mark = marks[to]?.[from] ?? NO_ENTRY;
-      if (from === to || (sent === '0' && mark === NO_ENTRY)) return null;
+      const [donor, target] = [answered(from), answered(to)];
+      if (from === to || !donor || !target) return null;
+      const [sent, got] = [donor.sums[`sent:${to}`] ?? '0', target.sums[`got:${from}`] ?? '0'];
+      const mark = target.marks[from] ?? NO_ENTRY;
+      if (sent === '0' && mark === NO_ENTRY) return null;
       const [entry] = await redis.xrevrange(keys.channel(to), '+', '-', 'COUNT', 1);
       return { from, to, mark, last: entry?.[0] ?? NO_ENTRY, sent, got };
     }),
   );
-  return (await Promise.all(ends)).filter((one) => one !== null);
+  const found = await Promise.allSettled(ends);
+  return {
+    ends: found.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : [])),
+    silent,
+  };
 }
