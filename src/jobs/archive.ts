@@ -9,6 +9,8 @@ interface ArchivingOptions {
   /** The other work of the holder of the lease, now and then. */
   readonly upkeep?: (token: string) => Promise<void>;
   readonly onError: (error: Error) => void;
+  /** The time between two looks at a lease that another process has. */
+  readonly lookMs?: number;
   /** How long `stop` waits for what has begun. */
   readonly stopMs?: number;
 }
@@ -32,6 +34,7 @@ export function startArchiving({
   openSource,
   upkeep,
   onError,
+  lookMs = RENEW_MS,
   stopMs = STOP_MS,
 }: ArchivingOptions): {
   stop(): Promise<void>;
@@ -46,7 +49,7 @@ export function startArchiving({
       const token = randomUUID();
       try {
         if (await lease.take(token, LEASE_MS)) await work(token).finally(() => release(token));
-        else await pause(RENEW_MS);
+        else await pause(lookMs);
       } catch (error) {
         // Another process goes on, or the exchange is halted: nothing is wrong.
         if (!(error instanceof Fenced)) onError(asError(error));

@@ -16,8 +16,8 @@ import { createKept } from '../../src/store/reads/kept';
 import { createReads } from '../../src/store/reads/reads';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
-import { shardKeys } from '../../src/store/redis/keys';
-import { createScripts } from '../../src/store/redis/scripts';
+import { type ShardKeys, shardKeys } from '../../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
@@ -34,12 +34,23 @@ export type Settling = Awaited<ReturnType<typeof startSettling>>;
 export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const server = on ?? (await startTestRedis());
   const redis = new Redis(server.url);
+  return {
+    ...(await openSettling(redis, shardKeys())),
+    server,
+    async stop() {
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+/** The same in one of several shards. */
+export async function openSettling<Client extends RedisClient>(redis: Client, keys: ShardKeys) {
   const run = createScripts(redis);
-  const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
   await clock.measure();
   const doubts = (): number => 0;
-  const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
+  const engine = createEngine({ run, keys, grantMicro: GRANT, makersMax: 500 });
   const history = createHistory({ redis, run, keys, doubts });
   const reads = createReads({
     ...{ redis, run, keys, clock, history, doubts },
@@ -145,11 +156,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   }
 
   return {
-    ...{ server, redis, run, keys, clock, doubts, engine, reads, settlements, matches, wallets, made },
-    ...{ relayLease, createMarket, place, match, census, drained },
-    async stop() {
-      redis.disconnect();
-      await server.stop();
-    },
+    ...{ redis, run, keys, clock, doubts, engine, reads, settlements, matches, wallets, made },
+    ...{ markets, relayLease, createMarket, place, match, census, drained },
   };
 }

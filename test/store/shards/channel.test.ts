@@ -167,8 +167,8 @@ describe('finishing transfers', () => {
   test('takes what is old enough, and leaves the rest to the command that sent it', async () => {
     await send(1);
     const patient = createTransfers({ ...w, olderThanMs: 60_000 });
-    expect(await patient.finish()).toEqual({ finished: 0, waiting: 1, broken: [] });
-    expect(await w.transfers.finish()).toEqual({ finished: 1, waiting: 0, broken: [] });
+    expect(await patient.finish()).toEqual({ finished: 0, waiting: 1, broken: [], failures: [] });
+    expect(await w.transfers.finish()).toEqual({ finished: 1, waiting: 0, broken: [], failures: [] });
     expect([await w.inTransit(), await free(1)]).toEqual([0n, 25_000_000]);
   });
 

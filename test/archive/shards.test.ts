@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { createArchive } from '../../src/archive/archive';
+import { createConnection } from '../../src/archive/connection';
+import { type Archive, NOTHING } from '../../src/exchange/archive';
+import { startArchiving } from '../../src/jobs/archive';
+import type { RunningRedis } from '../../src/local/redis';
+import { createForgetting } from '../../src/store/archive/forgetting';
+import { createPast } from '../../src/store/archive/past';
+import { openSource } from '../../src/store/archive/source';
+import { createJournal } from '../../src/store/journal/journal';
+import { spreadLeases } from '../../src/store/outbox/spread';
+import { addressBytes } from '../../src/store/records/order';
+import { shardKeys } from '../../src/store/redis/keys';
+import { openSettling } from '../jobs/settling';
+import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
+import { startTestRedis } from '../support/redis';
+import { until } from '../support/waiting';
+
+const LIMIT_MS = 120_000;
+const SHARDS = 2;
+const ORDERS = 5;
+const both = [0, 1] as const;
+
+describeWithPostgres('the archive of several shards', () => {
+  let postgres: TestPostgres;
+  let server: RunningRedis;
+  let redis: Redis;
+  const archives: Archive[] = [];
+  const archiveOf = (shard: number): Archive => {
+    const archive = createArchive({ url: postgres.url, shard, shards: SHARDS });
+    archives.push(archive);
+    return archive;
+  };
+  beforeAll(async () => {
+    [postgres, server] = await Promise.all([startTestPostgres(), startTestRedis()]);
+    redis = new Redis(server.url);
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await Promise.all(archives.map((archive) => archive.close()));
+    redis?.disconnect();
+    await Promise.all([postgres?.stop(), server?.stop()]);
+  });
+
+  test('each shard has a schema of its own, but the first has that of an exchange with one shard', async () => {
+    const paths = both.map(async (shard) => {
+      const url = `${postgres.url}?options=${encodeURIComponent('-c statement_timeout=54321')}`;
+      const connection = createConnection({ url, shard, shards: SHARDS });
+      const [path] = await connection.rows<{ search_path: string }>({ text: 'show search_path', values: [] });
+      const [limit] = await connection.rows<{ statement_timeout: string }>({
+        ...{ text: 'show statement_timeout', values: [] },
+      });
+      await connection.close();
+      return [path?.search_path, limit?.statement_timeout];
+    });
+    expect(await Promise.all(paths)).toEqual([
+      ['"$user", public', '54321ms'],
+      ['shard_1', '54321ms'],
+    ]);
+    const second = archiveOf(1);
+    expect([await second.state(), (await second.facts()).mayCreate]).toEqual([null, true]);
+  });
+
+  test('batches, their numbers and what is cut back or dropped are of one shard', async () => {
+    const [first, second] = [archiveOf(0), archiveOf(1)];
+    const [one, other] = await Promise.all([first.open(), second.open()]);
+    expect(one.id).not.toBe(other.id);
+    const wallet = randomBytes(20);
+    const line = (text: string) => ({
+      ...NOTHING,
+      lines: [{ wallet, entry: 0, atMs: Date.UTC(2020, 0), line: Buffer.from(text) }],
+      settlements: [
+        ...[
+          { listMs: 7, listIndex: 0, sequence: 1, part: 0, marketId: 'market00', record: Buffer.from(text) },
+        ],
+      ],
+    });
+    for (const [i, archive] of [first, second].entries()) {
+      expect(await archive.append(1, line(`of ${i}`))).toBe(true);
+      expect(await archive.append(2, NOTHING)).toBe(true);
+    }
+    const lines = (archive: Archive) => archive.lines(wallet, 0, 9);
+    const texts = async (archive: Archive) => (await lines(archive)).map((found) => found.line.toString());
+    expect([await texts(first), await texts(second)]).toEqual([['of 0'], ['of 1']]);
+    expect(await second.cutBack(0)).toBe(2);
+    expect([(await first.state())?.batch, (await second.state())?.batch]).toEqual([2, 0]);
+    expect([await texts(first), await texts(second)]).toEqual([['of 0'], []]);
+    await second.append(1, line('again'));
+    expect(await first.dropBefore(Date.UTC(2020, 1))).toBe(2);
+    expect([await texts(first), await texts(second)]).toEqual([[], ['again']]);
+    expect([(await first.state())?.droppedMs, (await second.state())?.droppedMs]).toEqual([
+      Date.UTC(2020, 1),
+      0,
+    ]);
+    // What follows begins with empty archives.
+    for (const archive of [first, second]) await archive.cutBack(0);
+  });
+
+  test('orders and journals of both shards leave Redis for their own archive, by a lease for each', async () => {
+    const wallet = `0x${'a1'.repeat(20)}`;
+    const worlds = await Promise.all(both.map((shard) => openSettling(redis, shardKeys(shard))));
+    const placed: string[][] = [];
+    for (const world of worlds) {
+      const market = await world.createMarket();
+      const hashes: string[] = [];
+      for (let i = 0; i < ORDERS; i++) {
+        const { record } = await world.place(market, 0, 4_000, 10, wallet);
+        await world.engine.cancel(null, wallet, record.orderHash, 'USER');
+        hashes.push(record.orderHash);
+      }
+      await world.match(market);
+      await createJournal(world).catchUp();
+      for (const reader of ['broadcast', 'settlement'])
+        await redis.hset(world.keys.readers, reader, `${Date.now() + 60_000}-0`);
+      placed.push(hashes);
+    }
+    const own = both.map(archiveOf);
+    const forgettings = worlds.map(({ run, keys }, shard) =>
+      createForgetting({ redis, run, keys, archive: own[shard] as Archive, keepMs: 0 }),
+    );
+    const leases = spreadLeases(forgettings.map(({ lease }) => lease));
+    const failures: string[] = [];
+    const running = forgettings.map((forgetting, shard) =>
+      startArchiving({
+        forgetting: { ...forgetting, lease: leases[shard] ?? forgetting.lease },
+        openSource: () =>
+          openSource({ redis, keys: shardKeys(shard), now: () => Date.now() + 1_000, keepMs: 0 }),
+        onError: ({ message }) => failures.push(message),
+        lookMs: 250,
+      }),
+    );
+    try {
+      for (const [shard, world] of worlds.entries()) {
+        const { keys } = world;
+        const past = createPast({ redis, keys, archive: own[shard] as Archive });
+        const left = async () => (await past.ofWallet(addressBytes(wallet), null, 100)).length;
+        await until(`the orders of shard ${shard} leave`, async () => (await left()) === ORDERS, {
+          patienceMs: LIMIT_MS,
+          explain: () => failures.join(),
+        });
+        const found = await past.ofWallet(addressBytes(wallet), null, 100);
+        expect(found.map(({ hash }) => `0x${hash.toString('hex')}`).sort()).toEqual(
+          [...(placed[shard] ?? [])].sort(),
+        );
+        const id = await redis.hget(keys.archive, 'id');
+        expect(id).toBe((await own[shard]?.state())?.id);
+      }
+      const tokens = await Promise.all(both.map((shard) => redis.get(shardKeys(shard).archiveLease)));
+      expect(new Set(tokens).size).toBe(SHARDS);
+    } finally {
+      await Promise.all(running.map((one) => one.stop()));
+    }
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { createChores } from '../../src/jobs/chores';
+import { choresOverShards } from '../../src/jobs/over-shards';
+import { startSchedule } from '../../src/jobs/schedule';
+import { startSettlement } from '../../src/jobs/settlement';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import { createJournal } from '../../src/store/journal/journal';
+import { createAgenda } from '../../src/store/markets/agenda';
+import { createOutbox } from '../../src/store/outbox/outbox';
+import { spreadLeases } from '../../src/store/outbox/spread';
+import { connect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createRaisedNonces } from '../../src/store/verbs/invalidate';
+import { READY_MS } from '../support/waiting';
+import { openSettling, scale } from './settling';
+
+/** The jobs of a worker of several shards, as a process: `node -e` of a test runs it. */
+export async function runShardWorker(urls: readonly string[], count: number): Promise<void> {
+  const redis = connect({ urls });
+  const connection = connect({ urls, blocking: true });
+  await Promise.all([ready(redis, READY_MS), ready(connection, READY_MS)]);
+  const worlds = await Promise.all(
+    Array.from({ length: count }, (_, shard) => openSettling(redis, shardKeys(shard))),
+  );
+  const leases = spreadLeases(worlds.map(({ relayLease }) => relayLease));
+  const onError = (error: Error, what: string): void => {
+    process.stderr.write(`${what}: ${error.message}\n`);
+  };
+  const settlements = worlds.map((world, shard) =>
+    startSettlement({
+      ...world,
+      relayLease: leases[shard] ?? world.relayLease,
+      connection,
+      scale,
+      shard,
+      onError,
+    }),
+  );
+  const ofShards = worlds.map((world, shard) => [
+    ...createChores({
+      ...world,
+      agenda: createAgenda(world),
+      outbox: createOutbox(world),
+      candles: createCandleWriter(world),
+      journalWriter: createJournal(world),
+      raisedNonces: createRaisedNonces(world),
+    }),
+    ...(settlements[shard] ? [{ ...settlements[shard].reconciler, everyMs: 2_000 }] : []),
+  ]);
+  const now = worlds[0]?.clock.now ?? Date.now;
+  await startSchedule({ connection, chores: choresOverShards(ofShards), now, onError });
+  process.stdout.write('worker is running\n');
+}
