@@ -16,6 +16,8 @@ export interface Metrics {
   order(result: OrderResult, code: string): void;
   /** Counts a question to a contract wallet, by its answer. */
   walletSignature(result: string): void;
+  /** Counts each time that a channel of collateral between two shards is seen that lost entries. */
+  brokenChannel(from: number, to: number): void;
   /** Adds a reader of gauges, called at each scrape. A reader that fails or is late leaves its gauges out. */
   sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
   /** Returns the text of GET /metrics. Scrapes shortly after each other get the same text. */
@@ -35,7 +37,10 @@ export interface Exposition {
   readonly text: string;
 }
 
-/** Gauges that are read at each scrape: name -> help and labels. docs/metrics.md explains each. */
+/**
+ * Gauges that are read at each scrape: name -> help and labels. docs/metrics.md explains each. An exchange with one shard has no
+ * value for the label `shard`, and Prometheus then knows no such label.
+ */
 const GAUGES = {
   exchange_info: [
     '1, with the version in its labels',
@@ -43,20 +48,26 @@ const GAUGES = {
   ],
   exchange_verification_backend: ['1 for the library that verifies order signatures', ['backend']],
   exchange_redis_up: ['1 while commands can be sent to Redis', []],
-  exchange_redis_used_memory_bytes: ['Memory that Redis uses', []],
-  exchange_redis_maxmemory_bytes: ['Its limit; 0 without one', []],
-  exchange_outbox_length: ['Entries in the outbox, processed ones included', []],
-  exchange_outbox_unprocessed: ['Entries of the outbox its reader has not finished with', ['reader']],
-  exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader']],
-  exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', []],
+  exchange_redis_used_memory_bytes: ['Memory that Redis uses', ['shard']],
+  exchange_redis_maxmemory_bytes: ['Its limit; 0 without one', ['shard']],
+  exchange_outbox_length: ['Entries in the outbox, processed ones included', ['shard']],
+  exchange_outbox_unprocessed: [
+    'Entries of the outbox its reader has not finished with',
+    ['reader', 'shard'],
+  ],
+  exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader', 'shard']],
+  exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', ['shard']],
   exchange_broadcasting: ['1 in the process that broadcasts', []],
   exchange_orders_in_flight: ['Submissions under way in this process', []],
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
   exchange_sockets: ['Open sockets of this process', []],
   exchange_subscriptions: ['Markets followed by the sockets of this process, added up', []],
-  exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', []],
-  exchange_settlements_failed: ['Settlement records that were given up', []],
-  exchange_settlement_oldest_unconfirmed_seconds: ['Age of the oldest unconfirmed settlement record', []],
+  exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', ['shard']],
+  exchange_settlements_failed: ['Settlement records that were given up', ['shard']],
+  exchange_settlement_oldest_unconfirmed_seconds: [
+    'Age of the oldest unconfirmed settlement record',
+    ['shard'],
+  ],
   exchange_chain_final_block: ['Number of the final block that the books have', []],
   exchange_chain_final_age_seconds: ['Time since the books got a new final block', []],
   exchange_chain_head_lag_blocks: ['Blocks from the final one to the head', []],
@@ -77,10 +88,13 @@ const GAUGES = {
   exchange_chain_waiting: ['Requests that wait for a worker with the key of the oracle', ['what']],
   exchange_chain_node_failures: ['Failures of a node of the chain in this process', ['node']],
   exchange_chain_node_contradictions: ['Answers of a node that two others contradicted', ['node']],
-  exchange_archived: ['Records of a kind that left Redis for the archive', ['kind']],
-  exchange_archive_up: ['1 while the archive answers; missing without one', []],
-  exchange_archive_lag_seconds: ['Age of what the archive takes next, beyond the minute that it stays', []],
-  exchange_archive_held_seconds: ['Age of the oldest match that may not leave', []],
+  exchange_archived: ['Records of a kind that left Redis for the archive', ['kind', 'shard']],
+  exchange_archive_up: ['1 while the archive answers; missing without one', ['shard']],
+  exchange_archive_lag_seconds: [
+    'Age of what the archive takes next, beyond the minute that it stays',
+    ['shard'],
+  ],
+  exchange_archive_held_seconds: ['Age of the oldest match that may not leave', ['shard']],
   exchange_jobs: ['Jobs of a queue in a state', ['queue', 'state']],
   exchange_event_loop_delay_seconds: ['How late timers of this process ran, of late', []],
 } as const satisfies Record<string, readonly [string, readonly string[]]>;
@@ -121,6 +135,11 @@ export function createMetrics(): Metrics {
     'Signatures of contract wallets that were checked on the chain',
     'result',
   );
+  const broken = tally(
+    'exchange_broken_channels_total',
+    'Looks at a channel between two shards that lost collateral on its way',
+    ...(['from', 'to'] as const),
+  );
   const gauges = Object.entries(GAUGES).map(([name, [help, labelNames]]) => ({
     name,
     isPlain: labelNames.length === 0,
@@ -151,6 +170,7 @@ export function createMetrics(): Metrics {
     refused: (code) => refusals.add(code),
     order: (result, code) => orders.add(result, code),
     walletSignature: (result) => signatures.add(result),
+    brokenChannel: (from, to) => broken.add(String(from), String(to)),
     sample: (read) => void readers.push(read),
     expose: async () => {
       if (!kept || kept.untilMs < performance.now())

@@ -145,6 +145,30 @@ const CASES: readonly Case[] = [
     fires: { '10m': { ExchangeRedisFull: {} } },
   },
   {
+    name: 'the Redis of one of two shards is nearly full, and a settlement of the other shard is given up',
+    series: {
+      ...WELL,
+      [`exchange_redis_used_memory_bytes{shard="0",${WEB}}`]: '90x60',
+      [`exchange_redis_maxmemory_bytes{shard="0",${WEB}}`]: '100x60',
+      [`exchange_redis_used_memory_bytes{shard="1",${WEB}}`]: '90x60',
+      [`exchange_redis_maxmemory_bytes{shard="1",${WEB}}`]: '1000x60',
+      [`exchange_settlements_failed{shard="0",${WEB}}`]: '7x60',
+      [`exchange_settlements_failed{shard="1",${WEB}}`]: '1x20 2x39',
+    },
+    fires: {
+      '10m': { ExchangeRedisFull: {} },
+      '25m': { ExchangeRedisFull: {}, ExchangeSettlementFailed: {} },
+    },
+  },
+  {
+    name: 'a channel between two shards is broken until the exchange is repaired',
+    series: {
+      ...WELL,
+      [`exchange_broken_channels_total{from="0",to="1",${WORKER}}`]: '_x20 1+60x19 1141x20',
+    },
+    fires: { '15m': {}, '25m': { ExchangeChannelBroken: { from: '0', to: '1' } }, '55m': {} },
+  },
+  {
     name: 'a Redis without a limit is not full',
     series: { ...WELL, [`exchange_redis_maxmemory_bytes{${WEB}}`]: '0x60' },
     fires: { '10m': {} },

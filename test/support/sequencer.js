@@ -6,6 +6,10 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * a file took; this list is for machines that have never run them.
  */
 const SECONDS = {
+  'jobs/shards': 20,
+  'jobs/over-shards': 12,
+  'store/shards/spread': 9,
+  'archive/shards': 4,
   'chain/storm': 90,
   'chain/planted': 200,
   'chain/faults-nodes': 200,
