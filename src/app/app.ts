@@ -64,12 +64,16 @@ const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerif
     ...options,
   });
 
-const openBoard = (connection: RedisClient, log: Logger) =>
+const openBoard = (connection: RedisClient, shards: number, log: Logger) =>
   createBoard({
     connection,
+    shards,
     basePath: PATHS.adminQueues,
     onError: (error) => log.warn({ err: error.message }, 'board'),
   });
+
+const openCounts = (connection: RedisClient, shards: number, log: Logger) =>
+  createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'), shards);
 
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
 export async function startWeb(given: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
@@ -79,9 +83,9 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   await checkStanding(config, store);
   const { redis, clock, metrics, standings } = store;
   const verifier = await createVerifier(config, options);
-  const board = config.adminToken === null ? null : openBoard(redis, log);
+  const board = config.adminToken === null ? null : openBoard(redis, config.shards, log);
   const eventLoop = watchEventLoop();
-  const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
+  const queues = openCounts(redis, config.shards, log);
   // When a session or key ends, its sockets are closed on every replica at once.
   const access = createAccess(config, store, log, (sid) => realtime.endSession(sid));
   const realtime = createRealtime({ ...store, ...access, config, log });

@@ -1,5 +1,4 @@
 import type { Config } from '../config/load';
-import type { Archive } from '../exchange/archive';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
@@ -11,15 +10,14 @@ import { createIntents, LANE_STATES } from '../store/chain/intents';
 import type { ChainRequests } from '../store/chain/requests';
 import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
-import { broadcastLag, type LagGauge } from '../store/outbox/lag';
-import type { Broadcasts } from '../store/outbox/update-log';
+import { broadcastLag } from '../store/outbox/lag';
 import type { Clock } from '../store/redis/clock';
 import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
-import type { Settlements } from '../store/settlement/settlements';
 import { failureSamples, laneSamples, unsettledSamples } from './chain-samples';
 import { PROGRAM } from './program';
+import type { ShardParts } from './shards';
 import type { Store } from './store';
 
 /** The part of the composition root that connects the gauges of docs/metrics.md with their sources. */
@@ -27,14 +25,14 @@ export interface Observed {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
-  readonly archive: Archive | null;
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
-  readonly broadcasts: Broadcasts;
   readonly clock: Clock;
-  readonly settlements: Settlements;
   readonly standings: Pick<Standings, 'current'>;
-  readonly outboxLag: LagGauge;
+  readonly shards: readonly Pick<
+    ShardParts,
+    'archive' | 'keys' | 'broadcasts' | 'settlements' | 'outboxLag'
+  >[];
   readonly queues: QueueCounts;
   readonly books: Store['books'];
   readonly chainRequests: ChainRequests;
@@ -59,11 +57,13 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     { name: 'exchange_event_loop_delay_seconds', value: eventLoop.delayMs() / 1_000 },
     ...durabilitySamples(observed.standings.current()),
   ]);
-  metrics.sample(() => memorySamples(observed));
-  metrics.sample(() => outboxSamples(observed));
-  metrics.sample(() => archiveSamples(observed));
+  for (const shard of shardsOf(observed)) {
+    metrics.sample(() => memorySamples(shard));
+    metrics.sample(() => outboxSamples(shard));
+    metrics.sample(() => archiveSamples(shard));
+    metrics.sample(() => settlementSamples(shard));
+  }
   const { books } = observed;
-  metrics.sample(() => settlementSamples(observed, books?.congestion ?? null));
   if (books) metrics.sample(() => chainSamples(observed, books));
   if (books) metrics.sample(() => unsettledSamples(books.ledger));
   if (books) metrics.sample(() => failureSamples(observed));
@@ -79,41 +79,55 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
 const durabilitySamples = (standing: Standing | null): Sample[] =>
   standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
 
-async function memorySamples({ redis, keys }: Observed): Promise<Sample[]> {
+/** The sources of a shard's gauges, and the labels that name the shard: none in an exchange with one. */
+type ShardObserved = Observed['shards'][number] &
+  Pick<Observed, 'redis' | 'clock'> & {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly congestion: Congestion | null;
+  };
+
+const shardsOf = ({ shards, redis, clock, books }: Observed): ShardObserved[] =>
+  shards.map((shard, k) => ({
+    ...shard,
+    ...{ redis, clock, congestion: books?.congestion ?? null },
+    labels: shards.length > 1 ? { shard: String(k) } : NO_LABELS,
+  }));
+const NO_LABELS = {};
+
+async function memorySamples({ redis, keys, labels }: ShardObserved): Promise<Sample[]> {
   const info = await infoOf(holderOf(redis, keys));
   return [
-    { name: 'exchange_redis_used_memory_bytes', value: number(info, 'used_memory') },
-    { name: 'exchange_redis_maxmemory_bytes', value: number(info, 'maxmemory') },
+    { name: 'exchange_redis_used_memory_bytes', value: number(info, 'used_memory'), labels },
+    { name: 'exchange_redis_maxmemory_bytes', value: number(info, 'maxmemory'), labels },
   ];
 }
 
-async function outboxSamples({ outboxLag, redis, keys, broadcasts }: Observed): Promise<Sample[]> {
+async function outboxSamples(shard: ShardObserved): Promise<Sample[]> {
+  const { outboxLag, redis, keys, broadcasts, labels } = shard;
   const [{ length, readers }, broadcast] = await Promise.all([
     outboxLag.look(),
     broadcastLag({ redis, keys }, broadcasts),
   ]);
   return [
-    { name: 'exchange_outbox_length', value: length },
-    { name: 'exchange_broadcast_lag_sequences', value: broadcast },
+    { name: 'exchange_outbox_length', value: length, labels },
+    { name: 'exchange_broadcast_lag_sequences', value: broadcast, labels },
     ...readers.flatMap(({ reader, unprocessed, seconds }): Sample[] => [
-      { name: 'exchange_outbox_unprocessed', value: unprocessed, labels: { reader } },
-      { name: 'exchange_outbox_lag_seconds', value: seconds, labels: { reader } },
+      { name: 'exchange_outbox_unprocessed', value: unprocessed, labels: { reader, ...labels } },
+      { name: 'exchange_outbox_lag_seconds', value: seconds, labels: { reader, ...labels } },
     ]),
   ];
 }
 
-async function settlementSamples(
-  { settlements, clock }: Observed,
-  congestion: Congestion | null,
-): Promise<Sample[]> {
+async function settlementSamples(shard: ShardObserved): Promise<Sample[]> {
+  const { settlements, clock, congestion, labels } = shard;
   const { failed, ...all } = await settlements.counts();
   const waiting = await congestion?.look();
   const [unsettled, oldestMs] = waiting ? [waiting.count, waiting.oldestMs] : [all.unsettled, all.oldestMs];
   const age = oldestMs === null ? 0 : Math.max(0, clock.now() - oldestMs) / 1_000;
   return [
-    { name: 'exchange_settlements_unconfirmed', value: unsettled },
-    { name: 'exchange_settlements_failed', value: failed },
-    { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age },
+    { name: 'exchange_settlements_unconfirmed', value: unsettled, labels },
+    { name: 'exchange_settlements_failed', value: failed, labels },
+    { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age, labels },
   ];
 }
 
@@ -160,17 +174,19 @@ const cursorSamples = ({ final, followedMs, head }: ChainCursor, nowMs: number):
   { name: 'exchange_chain_head_lag_blocks', value: head ? Math.max(0, head.number - final.number) : 0 },
 ];
 
-async function archiveSamples({ redis, keys, clock, archive }: Observed): Promise<Sample[]> {
+async function archiveSamples({ redis, keys, clock, archive, labels }: ShardObserved): Promise<Sample[]> {
   const [{ left, lagMs, heldMs }, answers] = await Promise.all([
     archiveProgress({ redis, keys, now: clock.now }),
     archiveAnswers(archive),
   ]);
   const heldForMs = heldMs === null ? 0 : Math.max(0, clock.now() - heldMs);
   return [
-    ...LEFT_KINDS.map((kind): Sample => ({ name: 'exchange_archived', value: left[kind], labels: { kind } })),
-    ...(answers === null ? [] : [{ name: 'exchange_archive_up', value: Number(answers) } as const]),
-    { name: 'exchange_archive_lag_seconds', value: lagMs / 1_000 },
-    { name: 'exchange_archive_held_seconds', value: heldForMs / 1_000 },
+    ...LEFT_KINDS.map(
+      (kind): Sample => ({ name: 'exchange_archived', value: left[kind], labels: { kind, ...labels } }),
+    ),
+    ...(answers === null ? [] : [{ name: 'exchange_archive_up', value: Number(answers), labels } as const]),
+    { name: 'exchange_archive_lag_seconds', value: lagMs / 1_000, labels },
+    { name: 'exchange_archive_held_seconds', value: heldForMs / 1_000, labels },
   ];
 }
 

@@ -42,6 +42,8 @@ export interface SharedParts {
 /** The parts that keep and read the data of one shard. With one shard they are the store's. */
 export interface ShardParts {
   readonly keys: ShardKeys;
+  /** Of this shard alone; null where none is configured. */
+  readonly archive: Archive | null;
   readonly past: Past;
   readonly standings: Standings;
   readonly history: History;
@@ -102,6 +104,7 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
   const matches = createMatches({ redis, run, keys, settlements, past, funds });
   return {
     keys,
+    archive,
     past,
     standings,
     history,

@@ -9,7 +9,7 @@ import { closeStore, type Store } from './store';
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
 export async function checkStanding(config: Config, store: Store): Promise<void> {
-  const { redis, keys, clock, standings } = store;
+  const { redis, clock, standings } = store;
   await clock.measure();
   const refuseWith = (row: ConfigProblem): never => {
     closeStore(store);
@@ -31,7 +31,8 @@ export async function checkStanding(config: Config, store: Store): Promise<void>
   if (wrong) refuse('REDIS_URL', wrong);
   const others = otherShards(config.shards, count);
   if (others !== null) refuseWith({ variable: 'SHARDS', given: String(config.shards), problem: others });
-  if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
+  const archived = await Promise.all(store.shards.map((shard) => redis.hexists(shard.keys.archive, 'id')));
+  if (config.archiveUrl === null && archived.includes(1))
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
   const other = await otherFundsOf(config, store);
   if (other !== null) refuse('FUNDS', other);

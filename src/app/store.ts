@@ -57,16 +57,19 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
 }
 
 /** Null where none is configured. */
-const openArchive = ({ archiveUrl: url }: Config, log: Logger): Archive | null =>
+const openArchive = ({ archiveUrl: url, shards }: Config, shard: number, log: Logger): Archive | null =>
   url === null
     ? null
-    : createArchive({ url, onError: (error) => log.warn({ err: error.message }, 'archive') });
+    : createArchive({
+        ...{ url, shard, shards },
+        onError: (error) => log.warn({ err: error.message }, 'archive'),
+      });
 
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
-export function closeStore({ redis, archive, books }: Pick<Store, 'redis' | 'archive' | 'books'>): void {
+export function closeStore({ redis, shards, books }: Pick<Store, 'redis' | 'shards' | 'books'>): void {
   books?.rpc.stop();
   disconnect(redis);
-  void archive?.close().catch(() => undefined);
+  for (const { archive } of shards) void archive?.close().catch(() => undefined);
 }
 
 /** The connection, the scripts that run on it, and their keys. */
@@ -121,7 +124,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
-  const archive = openArchive(config, log);
+  const archive = openArchive(config, 0, log);
   const scale = chainScale(config.collateralDecimals);
   const shard = openShard({ config, redis, run, clock, scale, grantMicro, archive }, keys);
   const { past, marketList, settlements, standings, outboxLag } = shard;

@@ -1,27 +1,32 @@
 import { operatorProblem } from '../config/chain';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
-import { startArchiving } from '../jobs/archive';
 import { createChores } from '../jobs/chores';
+import { choresOverShards } from '../jobs/over-shards';
 import { createQueueCounts } from '../jobs/queue-counts';
-import { startSchedule } from '../jobs/schedule';
+import { type Chore, startSchedule } from '../jobs/schedule';
 import { startSettlement } from '../jobs/settlement';
+import { createShardChores } from '../jobs/shard-chores';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
-import { createForgetting, PICK_MS } from '../store/archive/forgetting';
-import { createMarketForgetting } from '../store/archive/markets';
-import { dropOldMonths } from '../store/archive/retention';
-import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
 import { unreadable } from '../store/health/layout';
 import { createAgenda } from '../store/markets/agenda';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
+import { createSpread } from '../store/outbox/spread';
+import { addressBytes } from '../store/records/order';
 import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
+import type { RedisClient } from '../store/redis/scripts';
+import { homeOf } from '../store/redis/tags';
+import { createChannels } from '../store/verbs/channels';
+import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
+import { createTransfers } from '../store/verbs/transfers';
 import type { Running } from './app';
+import { beginArchiving } from './archiving';
 import { observerSamples, spentSamples } from './chain-samples';
 import { workOnChain } from './chain-work';
 import { observe } from './observe';
@@ -32,23 +37,50 @@ import { closeStore, createStore, type Store } from './store';
 const problemOf = ({ health }: Store): Promise<string | null> =>
   health().then(({ layout }) => unreadable(layout), causeOf);
 
-function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log: Logger) {
-  const { archive, redis, run, keys, clock } = store;
-  if (!archive) return null;
-  const forgetting = createForgetting({ redis, run, keys, archive });
-  const { commit } = forgetting;
-  // Entries of streams are named by whole milliseconds.
-  const now = (): number => Math.floor(clock.now());
-  const markets = createMarketForgetting({ redis, run, keys, now, commit });
-  return startArchiving({
-    forgetting,
-    async upkeep(token) {
-      await markets.forgetEnded(token);
-      const rows = await dropOldMonths(archive, months, now());
-      if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
+/** Settles the matches of each shard. */
+function beginSettling({ funds }: Config, store: Store, connection: RedisClient, log: Logger) {
+  const { redis, run, scale, shards } = store;
+  const spread = createSpread(shards.length);
+  return shards.map((parts, shard) =>
+    startSettlement({
+      ...{ ...parts, funds, scale, connection },
+      relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
+      shard: shards.length > 1 ? shard : null,
+      onError: (error, what) => log.warn({ err: error.message }, what),
+    }),
+  );
+}
+
+/** The chores of a shard. */
+function choresOf(config: Config, store: Store, shard: number): readonly Chore[] {
+  const { redis, run, clock, shards, engine: whole } = store;
+  const { keys, past, engine, ownMarkets, journalWriter } = shards[shard] as Store['shards'][number];
+  const door = { redis, run, keys };
+  const isHome = (address: string): boolean => homeOf(addressBytes(address), config.shards) === shard;
+  // The home of a wallet tells its nonce to the other shards before it takes the wallet off its list.
+  const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
+    (isHome(address) ? whole : engine).invalidateAll(address, nonce);
+  return createChores({
+    ...{ clock, journalWriter, markets: ownMarkets },
+    engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
+    agenda: createAgenda(door),
+    outbox: createOutbox(door),
+    candles: createCandleWriter({ ...door, past }),
+    raisedNonces: createRaisedNonces(door),
+  });
+}
+
+/** The chores that several shards have together. */
+function choresBetween({ redis, run, shards, metrics }: Store, log: Logger): readonly Chore[] {
+  if (shards.length < 2) return [];
+  const keys = shards.map((shard) => shard.keys);
+  const channels = createChannels({ redis, run, shards: keys });
+  return createShardChores({
+    finishTransfers: createTransfers({ redis, channels, shards: keys }).finish,
+    onBroken(from, to) {
+      metrics.brokenChannel(from, to);
+      log.error({ from, to }, 'a shard lost collateral that it had sent to another one: it is there twice');
     },
-    openSource: () => openSource({ redis, keys, now, keepMs: PICK_MS }),
-    onError: (error) => log.warn({ err: error.message }, 'archive'),
   });
 }
 
@@ -58,42 +90,38 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   if (wrong !== null) throw new ConfigError([wrong]);
   const store = await createStore(config, log);
   await checkStanding(config, store);
-  const outbox = createOutbox(store);
   const connection = connect({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
     blocking: true,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
-  const settlement = startSettlement({
-    ...store,
-    funds: config.funds,
-    relayLease: createLease(store, 'settlement', store.keys.relayLease),
-    connection,
-    onError: (error, what) => log.warn({ err: error.message }, what),
-  });
+  const settlements = beginSettling(config, store, connection, log);
   const onChain = config.chain && workOnChain(config, config.chain, store, log);
-  const chores = createChores({
-    ...store,
-    markets: store.ownMarkets,
-    agenda: createAgenda(store),
-    outbox,
-    candles: createCandleWriter(store),
-    raisedNonces: createRaisedNonces(store),
-  });
+  const ofShards = settlements.map(({ reconciler }, shard) => [
+    ...choresOf(config, store, shard),
+    reconciler,
+  ]);
   const archiving = beginArchiving(config, store, log);
   const schedule = await startSchedule({
     connection,
-    chores: [...chores, settlement.reconciler, ...(onChain?.chores ?? [])],
+    chores: [...choresOverShards(ofShards), ...choresBetween(store, log), ...(onChain?.chores ?? [])],
     now: store.clock.now,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
   // A job of a lost match finds nothing to do. This chore finds matches whose jobs were lost, without waiting for its schedule.
-  store.standings.onEpoch(() => {
-    settlement.reconciler.run().catch((error: unknown) => log.warn({ err: String(error) }, 'reconciling'));
+  store.shards.forEach(({ standings }, shard) => {
+    const again = () => settlements[shard]?.reconciler.run();
+    standings.onEpoch(() => {
+      again()?.catch((error: unknown) => log.warn({ err: String(error) }, 'reconciling'));
+    });
   });
   const eventLoop = watchEventLoop();
-  const queues = createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'));
+  const queues = createQueueCounts(
+    connection,
+    (error) => log.debug({ err: error.message }, 'queues'),
+    config.shards,
+  );
   observe('worker', { ...store, config, eventLoop, queues });
   if (onChain)
     store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
@@ -106,8 +134,8 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
       for (const part of [eventLoop, store.clock, store.standings]) part.stop();
       await Promise.all([
         schedule.stop(),
-        settlement.stop(),
-        archiving?.stop(),
+        ...settlements.map((settlement) => settlement.stop()),
+        archiving.stop(),
         queues.stop(),
         metrics?.stop(),
         onChain?.stop(),

@@ -1,8 +1,8 @@
 import type { Chore } from './schedule';
 
-/** So long a chore waits for its shards. What takes longer goes on meanwhile, and its shard is left out until it has ended. */
+/** A chore waits so long for its shards. A slower one goes on meanwhile, and the chore skips it until it has ended. */
 const WAIT_MS = 500;
-/** A shard that is left out for longer is told as a failure. */
+/** A shard that the chore skips for longer counts as a failure. */
 const LATE_MS = 10_000;
 
 /** How the chore stands in one shard. */

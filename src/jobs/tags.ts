@@ -15,7 +15,7 @@ const TAGS = [
   ...['j56.373', 'j57.148', 'j58.50', 'j59.77', 'j60.41', 'j61.66', 'j62.322', 'j63.119'],
 ] as const;
 
-/** What the names of the keys of a shard's settlement queue begin with; the braces keep them in one slot of a cluster. */
+/** The prefix of the keys of a shard's settlement queue; the braces keep them in one slot of a cluster. */
 export function jobsPrefix(shard: number): string {
   const tag = TAGS[shard];
   if (tag === undefined) throw new RangeError(`no shard ${shard}`);

@@ -9,7 +9,7 @@ import { createForgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
 import { openSource } from '../../src/store/archive/source';
 import { createJournal } from '../../src/store/journal/journal';
-import { spreadLeases } from '../../src/store/outbox/spread';
+import { createSpread } from '../../src/store/outbox/spread';
 import { addressBytes } from '../../src/store/records/order';
 import { shardKeys } from '../../src/store/redis/keys';
 import { openSettling } from '../jobs/settling';
@@ -92,7 +92,7 @@ describeWithPostgres('the archive of several shards', () => {
       Date.UTC(2020, 1),
       0,
     ]);
-    // What follows begins with empty archives.
+    // The next test begins with empty archives.
     for (const archive of [first, second]) await archive.cutBack(0);
   });
 
@@ -118,11 +118,11 @@ describeWithPostgres('the archive of several shards', () => {
     const forgettings = worlds.map(({ run, keys }, shard) =>
       createForgetting({ redis, run, keys, archive: own[shard] as Archive, keepMs: 0 }),
     );
-    const leases = spreadLeases(forgettings.map(({ lease }) => lease));
+    const spread = createSpread(SHARDS);
     const failures: string[] = [];
     const running = forgettings.map((forgetting, shard) =>
       startArchiving({
-        forgetting: { ...forgetting, lease: leases[shard] ?? forgetting.lease },
+        forgetting: { ...forgetting, lease: spread(forgetting.lease) },
         openSource: () =>
           openSource({ redis, keys: shardKeys(shard), now: () => Date.now() + 1_000, keepMs: 0 }),
         onError: ({ message }) => failures.push(message),

@@ -24,7 +24,7 @@ test('a chore runs in every shard, and one that fails keeps no other from it', a
   expect(ran.sort()).toEqual([0, 1, 2]);
 });
 
-test('a shard that does not answer is waited for once, is left out while it is silent, and is told when it fails late', async () => {
+test('a chore waits once for a shard that does not answer, skips it while it is silent, and fails with it when it fails late', async () => {
   let [others, silent] = [0, 0];
   let fail = (_: Error): void => undefined;
   const answer = new Promise<void>((_, reject) => {
@@ -54,7 +54,7 @@ test('a shard that does not answer is waited for once, is left out while it is s
   expect([others, silent]).toEqual([5, 3]);
 });
 
-test('a shard under way for more than ten seconds is a failure that is told', async () => {
+test('a shard under way for more than ten seconds fails the chore', async () => {
   const chore = only(
     choresOverShards([[choreOf(async () => undefined)], [choreOf(() => new Promise<void>(() => undefined))]]),
   );

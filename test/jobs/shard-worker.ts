@@ -6,7 +6,7 @@ import { createCandleWriter } from '../../src/store/candles/writer';
 import { createJournal } from '../../src/store/journal/journal';
 import { createAgenda } from '../../src/store/markets/agenda';
 import { createOutbox } from '../../src/store/outbox/outbox';
-import { spreadLeases } from '../../src/store/outbox/spread';
+import { createSpread } from '../../src/store/outbox/spread';
 import { connect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createRaisedNonces } from '../../src/store/verbs/invalidate';
@@ -21,14 +21,14 @@ export async function runShardWorker(urls: readonly string[], count: number): Pr
   const worlds = await Promise.all(
     Array.from({ length: count }, (_, shard) => openSettling(redis, shardKeys(shard))),
   );
-  const leases = spreadLeases(worlds.map(({ relayLease }) => relayLease));
+  const spread = createSpread(count);
   const onError = (error: Error, what: string): void => {
     process.stderr.write(`${what}: ${error.message}\n`);
   };
   const settlements = worlds.map((world, shard) =>
     startSettlement({
       ...world,
-      relayLease: leases[shard] ?? world.relayLease,
+      relayLease: spread(world.relayLease),
       connection,
       scale,
       shard,

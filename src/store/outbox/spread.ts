@@ -9,12 +9,12 @@ const ALL_MS = 1_600;
 const ATTEMPT_MS = 500;
 
 /**
- * The leases of several shards, of which a process takes as many as it gets: the more it has the longer it waits, so they spread
- * over the processes. A single lease is returned as it is.
+ * For the leases of so many shards, of which a process takes as many as it gets: the more it has the longer it waits, so they spread
+ * over the processes. A single lease stays as it is.
  */
-export function spreadLeases(leases: readonly Lease[]): readonly Lease[] {
-  if (leases.length < 2) return leases;
-  const stepMs = Math.min(STEP_MS, (2 * ALL_MS) / leases.length ** 2);
+export function createSpread(count: number): (lease: Lease) => Lease {
+  if (count < 2) return (lease) => lease;
+  const stepMs = Math.min(STEP_MS, (2 * ALL_MS) / count ** 2);
   const held = new Set<Lease>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -32,7 +32,7 @@ export function spreadLeases(leases: readonly Lease[]): readonly Lease[] {
     return attempted;
   }
 
-  return leases.map((lease): Lease => {
+  return (lease) => {
     async function take(token: string, lifeMs: number): Promise<boolean> {
       const again = () => lease.take(token, lifeMs);
       if (held.has(lease)) return noted(lease, await again());
@@ -54,5 +54,5 @@ export function spreadLeases(leases: readonly Lease[]): readonly Lease[] {
       },
       position: lease.position,
     };
-  });
+  };
 }

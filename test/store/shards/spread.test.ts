@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createLease, type Lease } from '../../../src/store/outbox/lease';
-import { spreadLeases } from '../../../src/store/outbox/spread';
+import { createSpread } from '../../../src/store/outbox/spread';
 import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
@@ -31,7 +31,7 @@ const leasesOf = (count: number): Lease[] => {
 
 /** A process that wants every lease and looks again a quarter of a second later, as the relays do. */
 function candidate(name: string, count: number) {
-  const leases = spreadLeases(leasesOf(count));
+  const leases = leasesOf(count).map(createSpread(count));
   const held = new Set<number>();
   let isOver = false;
   const loops = leases.map(async (lease, shard) => {
@@ -52,7 +52,7 @@ function candidate(name: string, count: number) {
 
 test('a single lease is the lease itself', () => {
   const [lease] = leasesOf(1);
-  expect(spreadLeases([lease as Lease])).toEqual([lease]);
+  expect(createSpread(1)(lease as Lease)).toBe(lease);
 });
 
 test.each([
@@ -81,7 +81,7 @@ test.each([4, 64])('one process alone has all of %d leases within seconds', asyn
 test('a shard that does not answer holds up the leases of the others for a moment only', async () => {
   const [first, ...others] = leasesOf(4) as [Lease, ...Lease[]];
   const silent: Lease = { ...first, take: () => new Promise(() => undefined) };
-  const leases = spreadLeases([silent, ...others]);
+  const leases = [silent, ...others].map(createSpread(4));
   const start = performance.now();
   void leases[0]?.take('a', LIFE_MS);
   const taken = await Promise.all(leases.slice(1).map((lease) => lease.take('a', LIFE_MS)));
@@ -90,7 +90,7 @@ test('a shard that does not answer holds up the leases of the others for a momen
 });
 
 test('a lease that was lost or given back no longer makes its process wait', async () => {
-  const leases = spreadLeases(leasesOf(4));
+  const leases = leasesOf(4).map(createSpread(4));
   const [a, b, c, d] = leases as [Lease, Lease, Lease, Lease];
   for (const lease of [a, b, c]) expect(await lease.take('x', LIFE_MS)).toBe(true);
   await a.release('x');

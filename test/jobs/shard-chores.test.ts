@@ -1,0 +1,103 @@
+import { createShardChores } from '../../src/jobs/shard-chores';
+import type { RunningRedis } from '../../src/local/redis';
+import { addressBytes } from '../../src/store/records/order';
+import { holderOf, nameOf } from '../../src/store/redis/holder';
+import type { ShardKeys } from '../../src/store/redis/keys';
+import { createTransfers } from '../../src/store/verbs/transfers';
+import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
+import { openLink, startTestCluster, startTestRedis, type TestCluster } from '../support/redis';
+import { until } from '../support/waiting';
+
+const SHARDS = 4;
+
+/** The chores of a worker, and the channels that they found broken. */
+function choresIn({ redis, channels, shards }: ShardWorld) {
+  const broken: string[] = [];
+  const chores = createShardChores({
+    finishTransfers: createTransfers({ redis, channels, shards, olderThanMs: 0 }).finish,
+    onBroken: (from, to) => broken.push(`${from} to ${to}`),
+  });
+  const run = async (name: string): Promise<void> => {
+    const chore = chores.find((one) => one.name === name);
+    if (!chore) throw new Error(`there is no chore ${name}`);
+    await chore.run();
+  };
+  return { run, broken };
+}
+const send = ({ channels }: ShardWorld, from: number, to: number) =>
+  channels.send({
+    ...{ from, to, needMicro: 1, token: '', home: { grantMicro: GRANT } },
+    wallet: addressBytes(walletWithHome(from, SHARDS)),
+  });
+
+describe('on one Redis', () => {
+  let server: RunningRedis;
+  let w: ShardWorld;
+  beforeAll(async () => {
+    server = await startTestRedis();
+    w = await openShardWorld({ urls: [server.url], count: SHARDS });
+  });
+  afterAll(async () => {
+    w.stop();
+    await server.stop();
+  });
+
+  test('collateral on its way arrives, and each look counts a channel that lost some', async () => {
+    const { run, broken } = choresIn(w);
+    await send(w, 0, 1);
+    expect(await w.inTransit()).toBeGreaterThan(0n);
+    await run('finish-transfers');
+    expect([await w.inTransit(), broken]).toEqual([0n, []]);
+    const channel = (w.shards[0] as ShardKeys).channel(1);
+    const [last] = await w.redis.xrevrange(channel, '+', '-', 'COUNT', 1);
+    await w.redis.xdel(channel, last?.[0] ?? '');
+    await send(w, 2, 3);
+    await run('finish-transfers');
+    await run('finish-transfers');
+    expect(broken).toEqual(['0 to 1', '0 to 1']);
+    expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('25000000');
+  });
+});
+
+describe('on a cluster with a master that does not answer', () => {
+  let cluster: TestCluster;
+  let w: ShardWorld;
+  beforeAll(async () => {
+    cluster = await startTestCluster(3);
+    for (const { port } of cluster.nodes) {
+      const link = await openLink(port);
+      await link.ask('CONFIG SET cluster-require-full-coverage no');
+      link.close();
+    }
+    w = await openShardWorld({ urls: cluster.url.split(','), count: SHARDS });
+  });
+  afterAll(async () => {
+    w.stop();
+    await cluster.stop();
+  });
+
+  test('the shards of the other masters get their collateral, and the silent one when it is back', async () => {
+    const { run } = choresIn(w);
+    const silent = 2;
+    await send(w, 0, silent);
+    await send(w, 1, 3);
+    const name = nameOf(holderOf(w.redis, w.shards[silent] as ShardKeys));
+    const node = cluster.nodes.find(({ port }) => name.endsWith(`:${port}`));
+    process.kill(node?.pid ?? 0, 'SIGSTOP');
+    try {
+      await expect(run('finish-transfers')).rejects.toThrow(
+        /^shard 2: .*; the channels of the other shards are done$/,
+      );
+      expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:1')).toBe('25000000');
+    } finally {
+      process.kill(node?.pid ?? 0, 'SIGCONT');
+    }
+    const goesOn = (chore: string) => () =>
+      run(chore).then(
+        () => true,
+        () => false,
+      );
+    await until('the transfers are done', goesOn('finish-transfers'));
+    expect(await w.inTransit()).toBe(0n);
+  });
+});
