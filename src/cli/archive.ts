@@ -1,18 +1,10 @@
 import { checksumAddress } from '../auth/address';
-import { Refusal } from '../exchange/errors';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
-import { verifyArchive } from '../store/audit/verify';
 import { presentDifferences } from '../wire/answers/audit';
 import { recorded } from './action';
+import { type Archived, archivesOf, verifyAll } from './archives';
 import { differenceTable } from './audit';
 import { type CliStore, type Command, EXIT } from './store';
-
-const NONE = 'no archive is configured: set ARCHIVE_URL';
-
-function archiveOf({ archive }: CliStore) {
-  if (!archive) throw new Refusal('NOT_FOUND', NONE);
-  return archive;
-}
 
 const KINDS = ['orders', 'matches', 'settlements', 'lines', 'parts'] as const;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -24,8 +16,18 @@ const countsOf = <Kind extends string>(
 
 /** How far the archive is, by Redis and by its own tables. */
 export const archiveStatus: Command = async ({ store, say }) => {
-  const archive = archiveOf(store);
-  const { redis, keys, clock } = store;
+  const found = await Promise.all(archivesOf(store).map((archived) => statusOf(store, archived)));
+  const [only, ...others] = found;
+  if (only && others.length === 0) await say(only.told, only.lines);
+  else
+    await say(
+      { shards: found.map(({ told }) => told) },
+      found.flatMap(({ lines }, shard) => [`shard ${shard}`, ...lines.map((line) => `  ${line}`)]),
+    );
+  return EXIT.done;
+};
+
+async function statusOf({ redis, clock }: CliStore, { keys, archive }: Archived) {
   const [progress, state, size] = await Promise.all([
     archiveProgress({ redis, keys, now: clock.now }),
     archive.state(),
@@ -33,7 +35,7 @@ export const archiveStatus: Command = async ({ store, say }) => {
   ]);
   const { droppedMs = 0, dropped = null } = state ?? {};
   const told = { ...progress, archiveBatch: state?.batch ?? null, ...size, droppedMs, dropped };
-  await say(told, [
+  const lines = [
     progress.id === null
       ? 'nothing was archived yet: does a worker run with ARCHIVE_URL?'
       : `archive ${progress.id}`,
@@ -46,14 +48,13 @@ export const archiveStatus: Command = async ({ store, say }) => {
       ? []
       : [`matches since ${new Date(progress.heldMs).toISOString()} may not leave; see: exchange doctor`]),
     `${Math.round(progress.lagMs / 1_000)} s behind${progress.isSweeping ? '; everything is being gone over' : ''}`,
-  ]);
-  return EXIT.done;
-};
+  ];
+  return { told, lines };
+}
 
 /** Reads the whole archive; exit 1 when something is wrong with it. */
 export const archiveVerify: Command = async ({ store, say }) => {
-  const archive = archiveOf(store);
-  const report = await verifyArchive({ ...store, archive });
+  const report = await verifyAll(store);
   const { orders, matches, settlements, lines } = report;
   const problems = presentDifferences(report.problems, checksumAddress);
   const looked = `${orders} orders, ${matches} matches, ${settlements} settlements, ${lines} lines of journals`;
@@ -66,12 +67,14 @@ export const archiveVerify: Command = async ({ store, say }) => {
 
 /** Has the worker go over everything: it archives what is over, however old. */
 export const archiveBackfill: Command = async ({ store, say }) => {
-  archiveOf(store);
-  const { redis, keys } = store;
+  const { redis } = store;
+  const archived = archivesOf(store);
   const doing = { action: 'archive backfill', path: 'exchange archive backfill' };
   await recorded(store, doing, async () => {
-    await redis.hset(keys.archive, 'sweep', '1');
-    await redis.del(keys.archiveLease);
+    for (const { keys } of archived) {
+      await redis.hset(keys.archive, 'sweep', '1');
+      await redis.del(keys.archiveLease);
+    }
   });
   await say({ asked: true }, ['the worker goes over everything; see: exchange archive status']);
   return EXIT.done;

@@ -1,10 +1,9 @@
 import { checksumAddress } from '../auth/address';
 import type { Difference } from '../exchange/audit';
-import { Refusal } from '../exchange/errors';
 import type { DifferenceOf } from '../store/audit/report';
-import { verifyArchive } from '../store/audit/verify';
 import { presentAudit, presentDifferences } from '../wire/answers/audit';
-import { type CliStore, type Command, EXIT } from './store';
+import { verifyAll } from './archives';
+import { type Command, EXIT } from './store';
 import { table } from './table';
 
 /** Prints the differences; exit 1 when it finds one. With the archive it reads both stores. */
@@ -12,7 +11,7 @@ export const audit =
   (withArchive: boolean): Command =>
   async ({ store, say }) => {
     const found = await store.audit();
-    const past = withArchive ? await verify(store) : null;
+    const past = withArchive ? await verifyAll(store) : null;
     const report = presentAudit(found, checksumAddress);
     const { orders, balances, markets, fills } = report.checked;
     const looked = `${orders} orders, ${balances} balances, ${markets} markets, ${fills} fills`;
@@ -28,12 +27,6 @@ export const audit =
     ]);
     return ok ? EXIT.done : EXIT.found;
   };
-
-async function verify(store: CliStore) {
-  const { archive } = store;
-  if (!archive) throw new Refusal('NOT_FOUND', 'no archive is configured: set ARCHIVE_URL');
-  return verifyArchive({ ...store, archive });
-}
 
 /** The differences as rows of a table; nothing when there are none. */
 export function differenceTable(differences: readonly Shown[]): string[] {

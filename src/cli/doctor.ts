@@ -11,12 +11,24 @@ export const doctor: Command = async ({ store, say }) => {
   const checks = [
     ...standing,
     ...(await examineKind(store)),
-    ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now, isProduction })),
+    ...(await examineArchives(store, isProduction)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);
   return isFit ? EXIT.done : EXIT.found;
 };
+
+/** The names of the checks say which of several shards they are about. */
+async function examineArchives(store: CliStore, isProduction: boolean): Promise<readonly Check[]> {
+  const { redis, shards, clock } = store;
+  const found = await Promise.all(
+    shards.map((shard) => examineArchive({ redis, ...shard, now: clock.now, isProduction })),
+  );
+  if (shards.length < 2) return found.flat();
+  return found.flatMap((checks, shard) =>
+    checks.map((check) => ({ ...check, name: `${check.name}-${shard}` })),
+  );
+}
 
 /** The scripts of paper funds would spoil the data of a chain, and those of a chain the data of paper funds. */
 async function examineKind(store: CliStore): Promise<readonly Check[]> {

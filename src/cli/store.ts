@@ -36,7 +36,10 @@ export interface CliStore {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly clock: Clock;
+  /** Of the first shard. */
   readonly archive: Archive | null;
+  /** One, unless the exchange has several. */
+  readonly shards: readonly { readonly keys: ShardKeys; readonly archive: Archive | null }[];
   readonly engine: Engine;
   readonly markets: Markets;
   readonly comments: Comments;

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { createArchive } from '../../src/archive/archive';
 import { createConnection } from '../../src/archive/connection';
+import { archiveBackfill, archiveStatus, archiveVerify } from '../../src/cli/archive';
+import { type CliStore, EXIT, type Run } from '../../src/cli/store';
 import { type Archive, NOTHING } from '../../src/exchange/archive';
 import { startArchiving } from '../../src/jobs/archive';
 import type { RunningRedis } from '../../src/local/redis';
@@ -10,9 +12,10 @@ import { createPast } from '../../src/store/archive/past';
 import { openSource } from '../../src/store/archive/source';
 import { createJournal } from '../../src/store/journal/journal';
 import { createSpread } from '../../src/store/outbox/spread';
+import { createActions } from '../../src/store/people/operator-log';
 import { addressBytes } from '../../src/store/records/order';
 import { shardKeys } from '../../src/store/redis/keys';
-import { openSettling } from '../jobs/settling';
+import { openSettling, scale } from '../jobs/settling';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
@@ -151,5 +154,37 @@ describeWithPostgres('the archive of several shards', () => {
       await Promise.all(running.map((one) => one.stop()));
     }
     expect(failures).toEqual([]);
+
+    // The operator's commands read all shards.
+    const [first] = worlds as [(typeof worlds)[0], ...unknown[]];
+    const shards = both.map((shard) => ({ keys: shardKeys(shard), archive: own[shard] ?? null }));
+    const store = { ...first, redis, scale, shards, actions: createActions(first) } as unknown as CliStore;
+    const said: unknown[] = [];
+    const say = async (value: unknown) => void said.push(value);
+    const run = { store, say } as unknown as Run;
+    expect(await archiveStatus(run)).toBe(EXIT.done);
+    expect(said.pop()).toEqual({
+      shards: both.map(() => expect.objectContaining({ left: expect.objectContaining({ orders: ORDERS }) })),
+    });
+    expect([await archiveVerify(run), said.pop()]).toEqual([
+      EXIT.done,
+      expect.objectContaining({ ok: true, orders: SHARDS * ORDERS }),
+    ]);
+    await redis.hdel(shardKeys(1).archive, 'sweep');
+    expect(await archiveBackfill(run)).toBe(EXIT.done);
+    expect(await redis.hget(shardKeys(1).archive, 'sweep')).toBe('1');
+    const hash = `\\x${(placed[1]?.[0] ?? '').slice(2)}`;
+    const client = createConnection({ url: postgres.url });
+    await client.rows({ text: 'delete from shard_1.archive_orders where hash = $1', values: [hash] });
+    await client.close();
+    expect([await archiveVerify(run), said.pop()]).toEqual([
+      EXIT.found,
+      expect.objectContaining({
+        ok: false,
+        problems: both.map(() =>
+          expect.objectContaining({ kind: 'ARCHIVE_ROWS', expected: '5', found: '4' }),
+        ),
+      }),
+    ]);
   });
 });

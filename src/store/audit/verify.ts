@@ -38,6 +38,18 @@ export interface Verifying extends VerifyOptions {
 
 const COUNTED = ['orders', 'matches', 'lines'] as const;
 
+/** All shards, one after the other. */
+export async function verifyShards(shards: readonly VerifyOptions[]): Promise<VerifyReport> {
+  const all = { orders: 0, matches: 0, settlements: 0, lines: 0 };
+  const problems: DifferenceOf<VerifyKind>[] = [];
+  for (const shard of shards) {
+    const report = await verifyArchive(shard);
+    for (const kind of ['orders', 'matches', 'settlements', 'lines'] as const) all[kind] += report[kind];
+    problems.push(...report.problems);
+  }
+  return { ...all, problems };
+}
+
 /**
  * Reads the whole archive and what of it Redis knows, in steps, while the exchange trades. Each market's matches of both stores are
  * added up in their order, and compared with the sums of what left, with the orders and with the settlements. Each order is filed
