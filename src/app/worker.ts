@@ -24,6 +24,7 @@ import { homeOf } from '../store/redis/tags';
 import { createChannels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
+import { createShardModes } from '../store/verbs/shard-modes';
 import { createTransfers } from '../store/verbs/transfers';
 import type { Running } from './app';
 import { beginArchiving } from './archiving';
@@ -77,6 +78,8 @@ function choresBetween({ redis, run, shards, metrics }: Store, log: Logger): rea
   const channels = createChannels({ redis, run, shards: keys });
   return createShardChores({
     finishTransfers: createTransfers({ redis, channels, shards: keys }).finish,
+    enforceMode: createShardModes({ redis, shards: keys, parts: shards.map(({ engine }) => engine) })
+      .enforceMode,
     onBroken(from, to) {
       metrics.brokenChannel(from, to);
       log.error({ from, to }, 'a shard lost collateral that it had sent to another one: it is there twice');

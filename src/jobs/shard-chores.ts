@@ -1,17 +1,25 @@
+import type { ModesReport } from '../store/verbs/shard-modes';
 import type { TransfersReport } from '../store/verbs/transfers';
 import type { Chore } from './schedule';
 
 interface ShardChoresOptions {
   /** `finish` of src/store/verbs/transfers.ts. */
   readonly finishTransfers: () => Promise<TransfersReport>;
+  /** Of src/store/verbs/shard-modes.ts. */
+  readonly enforceMode: () => Promise<ModesReport>;
   /** Told each time a channel is seen that lost entries: the collateral is there twice. */
   readonly onBroken: (from: number, to: number) => void;
 }
 
 const TRANSFERS_EVERY_MS = 1_000;
+const MODE_EVERY_MS = 500;
 
 /** The chores that the shards of an exchange have together, besides those of each shard (over-shards.ts). */
-export function createShardChores({ finishTransfers, onBroken }: ShardChoresOptions): readonly Chore[] {
+export function createShardChores({
+  finishTransfers,
+  enforceMode,
+  onBroken,
+}: ShardChoresOptions): readonly Chore[] {
   return [
     {
       // A command that sends collateral takes it at once; this chore takes what commands left that ended early.
@@ -22,6 +30,16 @@ export function createShardChores({ finishTransfers, onBroken }: ShardChoresOpti
         for (const [from, to] of broken) onBroken(from, to);
         if (failures.length > 0)
           throw new Error(`${failures.join('; ')}; the channels of the other shards are done`);
+      },
+    },
+    {
+      // An operator sets the mode in every shard; this chore sets it in those that were away.
+      name: 'enforce-mode',
+      everyMs: MODE_EVERY_MS,
+      async run() {
+        const { silent } = await enforceMode();
+        if (silent.length > 0)
+          throw new Error(`shards without an answer: ${silent.join(', ')}; the others have the mode`);
       },
     },
   ];

@@ -3,18 +3,21 @@ import type { RunningRedis } from '../../src/local/redis';
 import { addressBytes } from '../../src/store/records/order';
 import { holderOf, nameOf } from '../../src/store/redis/holder';
 import type { ShardKeys } from '../../src/store/redis/keys';
+import { createShardModes } from '../../src/store/verbs/shard-modes';
 import { createTransfers } from '../../src/store/verbs/transfers';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
 import { openLink, startTestCluster, startTestRedis, type TestCluster } from '../support/redis';
 import { until } from '../support/waiting';
 
 const SHARDS = 4;
+const CANCEL_ONLY = '1';
 
 /** The chores of a worker, and the channels that they found broken. */
-function choresIn({ redis, channels, shards }: ShardWorld) {
+function choresIn({ redis, channels, shards, exchange }: ShardWorld) {
   const broken: string[] = [];
   const chores = createShardChores({
     finishTransfers: createTransfers({ redis, channels, shards, olderThanMs: 0 }).finish,
+    enforceMode: createShardModes({ redis, shards, parts: exchange.parts }).enforceMode,
     onBroken: (from, to) => broken.push(`${from} to ${to}`),
   });
   const run = async (name: string): Promise<void> => {
@@ -29,6 +32,7 @@ const send = ({ channels }: ShardWorld, from: number, to: number) =>
     ...{ from, to, needMicro: 1, token: '', home: { grantMicro: GRANT } },
     wallet: addressBytes(walletWithHome(from, SHARDS)),
   });
+const modes = ({ redis, shards }: ShardWorld) => Promise.all(shards.map(({ mode }) => redis.get(mode)));
 
 describe('on one Redis', () => {
   let server: RunningRedis;
@@ -57,6 +61,14 @@ describe('on one Redis', () => {
     expect(broken).toEqual(['0 to 1', '0 to 1']);
     expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('25000000');
   });
+
+  test('a shard that missed the mode gets it', async () => {
+    const { run } = choresIn(w);
+    await w.exchange.setMode('CANCEL_ONLY', 'we move');
+    await w.redis.del((w.shards[2] as ShardKeys).mode, (w.shards[2] as ShardKeys).notice);
+    await run('enforce-mode');
+    expect(await modes(w)).toEqual(Array.from({ length: SHARDS }, () => CANCEL_ONLY));
+  });
 });
 
 describe('on a cluster with a master that does not answer', () => {
@@ -76,7 +88,7 @@ describe('on a cluster with a master that does not answer', () => {
     await cluster.stop();
   });
 
-  test('the shards of the other masters get their collateral, and the silent one when it is back', async () => {
+  test('the shards of the other masters get their collateral and the mode, and the silent one when it is back', async () => {
     const { run } = choresIn(w);
     const silent = 2;
     await send(w, 0, silent);
@@ -89,6 +101,8 @@ describe('on a cluster with a master that does not answer', () => {
         /^shard 2: .*; the channels of the other shards are done$/,
       );
       expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:1')).toBe('25000000');
+      await expect(w.exchange.setMode('CANCEL_ONLY')).rejects.toThrow('silent (2)');
+      await expect(run('enforce-mode')).rejects.toThrow('shards without an answer: 2');
     } finally {
       process.kill(node?.pid ?? 0, 'SIGCONT');
     }
@@ -97,6 +111,8 @@ describe('on a cluster with a master that does not answer', () => {
         () => true,
         () => false,
       );
+    await until('the mode is everywhere', goesOn('enforce-mode'));
+    expect(await modes(w)).toEqual(Array.from({ length: SHARDS }, () => CANCEL_ONLY));
     await until('the transfers are done', goesOn('finish-transfers'));
     expect(await w.inTransit()).toBe(0n);
   });
