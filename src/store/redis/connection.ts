@@ -3,6 +3,7 @@ import { causeOf, SILENT } from './causes';
 import './patience';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
+import './writing';
 
 /**
  * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS. While disconnected it queues nothing,

@@ -10,7 +10,15 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { ADDRESS_PATTERN, createShape } from '../shape';
-import { ADDRESS, CLIENT_ORDER_ID, isUsualSubmission, UINT256, UINT256_DIGITS } from './usual-order';
+import {
+  ADDRESS,
+  CLIENT_ORDER_ID,
+  isEmpty,
+  isListOf,
+  isUsualSubmission,
+  UINT256,
+  UINT256_DIGITS,
+} from './usual';
 
 /** Bodies of the POST requests, as sent. All of them refuse unknown members. */
 
@@ -155,6 +163,7 @@ export interface BatchBody {
 
 export const batchShape = createShape<BatchBody>(
   Joi.object({ orders: Joi.array().items(Joi.any()).min(1).max(BATCH_ORDERS_MAX).required() }).required(),
+  isListOf('orders', BATCH_ORDERS_MAX, (order) => order !== undefined),
 );
 
 export interface CancelBody {
@@ -178,6 +187,7 @@ export const cancelListShape = createShape<CancelListBody>(
       .required()
       .description('The orders to cancel, in any markets.'),
   }).required(),
+  isListOf('orderHashes', CANCEL_HASHES_MAX, (hash) => typeof hash === 'string' && HASH.test(hash)),
 );
 
 export interface CancelAllBody {
@@ -194,12 +204,6 @@ export const cancelAllShape = createShape<CancelAllBody>(
 
 /** For requests whose path says everything: no body, or an empty object. */
 export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required(), isEmpty);
-
-function isEmpty(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
-  );
-}
 
 export interface VerifyBody {
   readonly message: string;
