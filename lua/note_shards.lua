@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
 -- note_shards: notes the number of shards of a new exchange. From then on programs that know only one shard may not read the data.
 --
--- {x0}:shards  hash: `count` of the shards; absent for one
+-- {x}:shards  hash: `count` of the shards; absent for one
 --
--- KEYS     1 {x0}:shards   2 {x0}:layout   3 {x0}:mk
+-- KEYS     1 {x}:shards   2 {x}:layout   3 {x}:mk
 -- ARGV     1 number of shards, more than one   2 the oldest layout whose programs know several shards
 -- Returns  the number of shards of the exchange; 1 for one that has a layout or a market, but no number
 -- Emits    nothing

@@ -130,10 +130,19 @@ function addArchive(program: Commander, choose: Choose): void {
     .action(() => choose(archiveBackfill));
 }
 
+const withPlace = (command: Commander): Commander =>
+  command
+    .option('--event-slug <slug>', 'the event it belongs to')
+    .option('--event-title <text>', 'the title of that event')
+    .option('--shard <number>', 'the shard that is to have it, from 0', wholeNumber);
+
+/** The options of an event as the member of the request. */
+const withEvent = ({ eventSlug: slug, eventTitle: title, ...options }: Record<string, unknown>) =>
+  slug || title ? { ...options, event: { slug, title } } : options;
+
 function addMarkets(program: Commander, choose: Choose): void {
   const markets = program.command('markets').description('the life of markets');
-  markets
-    .command('create <question>')
+  withPlace(markets.command('create <question>'))
     .description('create a market; options that are left out have the defaults of POST /admin/markets')
     .option('--slug <slug>')
     .option('--description <text>')
@@ -148,11 +157,9 @@ function addMarkets(program: Commander, choose: Choose): void {
     .option('--question-id <hash>')
     .option('--oracle <address>')
     .option('--resolution-source <url>', 'https: the page that decides')
-    .option('--event-slug <slug>', 'the event it belongs to')
-    .option('--event-title <text>', 'the title of that event')
     .option('--draft', 'not open yet')
-    .action((question: string, { eventSlug: slug, eventTitle: title, ...options }: Record<string, unknown>) =>
-      choose(createMarket({ question, ...options, ...(slug || title ? { event: { slug, title } } : {}) })),
+    .action((question: string, options: Record<string, unknown>) =>
+      choose(createMarket({ question, ...withEvent(options) })),
     );
   markets
     .command('list')

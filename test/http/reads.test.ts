@@ -226,6 +226,7 @@ test('the facts about the exchange have exactly the documented bodies', async ()
     network: 'testnet',
     chainId: 97,
     funds: 'paper',
+    shards: 1,
     mode: 'NORMAL',
     durability: 'none',
   });

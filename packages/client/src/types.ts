@@ -106,12 +106,10 @@ export interface ExchangeConfig {
   readonly chainId: number;
   readonly publicBaseUrl: string;
   readonly eip712: Eip712;
-  readonly contracts: {
-    readonly exchange: string;
-    readonly collateral: string;
-    readonly conditionalTokens: string;
-  };
+  readonly contracts: Readonly<Record<'exchange' | 'collateral' | 'conditionalTokens', string>>;
   readonly funds: 'paper' | 'chain';
+  /** The number of shards that the markets are spread over. */
+  readonly shards: number;
   readonly signatureTypes: readonly number[];
   /** Only with funds on a chain. */
   readonly chain?: ChainConfig;

@@ -100,6 +100,7 @@ function configOf({ config, ticket, chain, walletSignatures }: Context, now: obj
     eip712: ticket.eip712,
     contracts: ticket.contracts,
     funds: config.funds,
+    shards: config.shards,
     signatureTypes: walletSignatures ? [SIGNATURE_TYPE_EOA, SIGNATURE_TYPE_CONTRACT] : [SIGNATURE_TYPE_EOA],
     ...(chain && { chain }),
     ...now,

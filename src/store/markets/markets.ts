@@ -27,6 +27,8 @@ export interface NewMarket extends Partial<MarketTexts> {
   readonly questionId?: string;
   readonly oracle?: string;
   readonly event?: MarketEvent;
+  /** The number of its shard. */
+  readonly shard?: number;
   readonly draft?: boolean;
 }
 
@@ -40,6 +42,8 @@ export interface MarketsOptions {
   ) => { conditionId: string; tokenIds: readonly [string, string] };
   /** The oracle of markets without one of their own; checksummed. */
   readonly defaultOracle: string;
+  /** 1 by default. */
+  readonly shardCount?: number;
 }
 
 export interface Markets {
@@ -72,18 +76,25 @@ const ID_LENGTH = 8;
 const WIND_UP_STEPS_MAX = 200;
 
 /** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step can be repeated. */
-export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions): Markets {
+export function createMarkets({
+  engine,
+  clock,
+  ctfIds,
+  defaultOracle,
+  shardCount = 1,
+}: MarketsOptions): Markets {
   async function create(input: NewMarket): Promise<Market> {
     const questionId = (input.questionId ?? `0x${randomBytes(32).toString('hex')}`).toLowerCase();
     const oracle = input.oracle ?? defaultOracle;
     const { conditionId, tokenIds } = ctfIds(oracle, questionId);
     const lotLots = input.lotLots ?? DEFAULT_LOT;
     const minOrderLots = input.minOrderLots ?? usualLeast(lotLots);
-    if (minOrderLots % lotLots !== 0) {
-      throw new Refusal('INVALID_REQUEST', 'minOrderSize must be a multiple of lotSize', {
-        errors: [{ path: 'minOrderSize', message: 'must be a multiple of lotSize' }],
-      });
-    }
+    if (minOrderLots % lotLots !== 0) throw refused('minOrderSize', 'must be a multiple of lotSize');
+    if (input.shard !== undefined && input.shard >= shardCount)
+      throw refused(
+        'shard',
+        shardCount === 1 ? 'must be 0: there is one shard' : `must be at most ${shardCount - 1}`,
+      );
     const terms: MarketTerms = {
       id: marketId(conditionId),
       slug: input.slug ?? slugOf(input.question),
@@ -109,7 +120,8 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
       resolutionSource: input.resolutionSource ?? null,
     };
     const market: Market = { terms, texts };
-    await engine.createMarket(terms, encodeMarket(market), input.draft ? 'DRAFT' : 'OPEN');
+    const placed = input.shard === undefined ? terms : { ...terms, shard: input.shard };
+    await engine.createMarket(placed, encodeMarket(market), input.draft ? 'DRAFT' : 'OPEN');
     return market;
   }
 
@@ -159,6 +171,9 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     windUp,
   };
 }
+
+const refused = (path: string, message: string): Refusal =>
+  new Refusal('INVALID_REQUEST', `${path} ${message}`, { errors: [{ path, message }] });
 
 /**
  * The least order size where the operator sets none: one share, in whole lots. With less, dust costs nothing and can use up

@@ -98,6 +98,10 @@ export const VERBS = {
     ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList', 'events'],
     8,
   ).replies<Coded<[detail: Buffer]>>(),
+  claim_market: verb(['allNames', 'marketShards', 'claims', 'allEvents'], 8).replies<
+    [code: Buffer, detail?: Buffer]
+  >(),
+  list_market: verb(['claims', 'allMarkets'], 1).replies<Flag>(),
   edit_market: verb(['market', 'markets', 'outbox', 'closes', 'ending'], 5).replies<
     Coded<[detail?: Buffer | number]>
   >(),

@@ -26,10 +26,10 @@ const NONCE_PAIR = 2;
 export interface Lifecycle {
   /**
    * create_market: throws INVALID_REQUEST when a name is taken, or when its event has another title or is full.
-   * `reads.market` decodes `document`.
+   * `reads.market` decodes `document`; `shard` chooses among several (src/store/shards/markets.ts).
    */
   createMarket(
-    market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'>,
+    market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'> & { readonly shard?: number },
     document: string,
     status: MarketStatus,
   ): Promise<void>;
@@ -193,8 +193,8 @@ export function createLifecycle({
   return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
 }
 
-/** The reason why create_market created nothing. */
-function notCreated(code: string, detail: string, slug: string): Refusal {
+/** The reason why create_market created nothing, or claim_market claimed nothing. */
+export function notCreated(code: string, detail: string, slug: string): Refusal {
   const refused = (path: string, message: string, text: string): Refusal =>
     new Refusal('INVALID_REQUEST', text, { errors: [{ path, message }] });
   if (code === 'EVENT_TITLE') {

@@ -16,6 +16,8 @@ const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const SLUG_MAX = 80;
 const CATEGORY_MAX = 32;
 const FEE_BPS_MAX = 1_000;
+/** An exchange has at most 64 shards. */
+const SHARD_MAX = 63;
 const TICKS = [1, 10, 100, 1_000].filter((tick) => tick < PIPS_PER_ONE).map(formatPips);
 /** A size with the decimals of a lot. */
 const SIZE = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,2})?$/;
@@ -40,6 +42,7 @@ export interface NewMarketBody {
   readonly oracle?: string;
   readonly resolutionSource?: string | null;
   readonly event?: MarketEvent;
+  readonly shard?: number;
   readonly draft?: boolean;
 }
 
@@ -120,6 +123,13 @@ export const newMarketShape = createShape<NewMarketBody>(
       slug: word(SLUG_MAX).required().description('The name of the event in paths.'),
       title: label(EVENT_TITLE_MAX).required().description('The title of the event.'),
     }).description('The event whose markets are listed together.'),
+    shard: Joi.number()
+      .integer()
+      .min(0)
+      .max(SHARD_MAX)
+      .description(
+        'The number of the shard that is to have the market, from 0; below the `shards` of `GET /config`. Left out, the markets of an event are together.',
+      ),
     draft: Joi.boolean().description(
       '`true` creates a draft: the market accepts no orders until it is opened.',
     ),

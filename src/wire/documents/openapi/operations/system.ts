@@ -97,6 +97,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         eip712: EIP712,
         contracts: CONTRACTS,
         funds: 'paper',
+        shards: 1,
         signatureTypes: [0],
         mode: 'NORMAL',
         message: null,

@@ -88,6 +88,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         conditionalTokens: ref('Address'),
       }),
       funds: choice(['paper', 'chain']),
+      shards: integer('The number of shards that the markets are spread over.'),
       signatureTypes: described(
         array({ type: 'integer', enum: [0, 3] }),
         'The values that `signatureType` may have: 0 is a key, 3 a contract wallet (ERC-1271).',
