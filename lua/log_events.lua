@@ -14,13 +14,11 @@
 --          is not open
 -- Emits    nothing
 -- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); each log keeps about
---          WINDOW events
+--          WINDOW of them (lib/account_log)
 
+local account_log = require('lib.account_log')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
-
-local EVENT_BYTES = 86
-local WINDOW = 1024
 
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return { 'DEPOSED' }
@@ -35,9 +33,7 @@ elseif ARGV[3] == '' then
   return { 'HEARD' }
 end
 
-local time = redis.call('TIME')
-local now_us = time[1] * 1000000 + time[2]
-
+local now_us = account_log.now_us()
 local added, trimmed, latest = outbox.extent(KEYS[3])
 
 -- Whether entries after the last logged one were trimmed, or may have been.
@@ -49,27 +45,12 @@ local function is_gap()
   return trimmed > 0 and #redis.call('XRANGE', KEYS[3], logged, logged) == 0
 end
 
--- Returns the latest number of a log after these events.
-local function append(log, events)
-  local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
-  if not newest then
-    return ''
-  end
-  local number = math.max(tonumber(newest[1]:match('^%d+')), now_us - 1)
-  for at = 1, #events, EVENT_BYTES do
-    number = number + 1
-    local event = events:sub(at, at + EVENT_BYTES - 1)
-    redis.call('XADD', log, 'MAXLEN', '~', WINDOW, integer.text(number) .. '-0', 'e', event)
-  end
-  return integer.text(number)
-end
-
 if is_gap() then
   redis.call('HSET', KEYS[2], 'gap', integer.text(now_us))
 end
 local reply = { 'OK' }
 for i = 4, #KEYS - 1 do
-  reply[#reply + 1] = append(KEYS[i], ARGV[i])
+  reply[#reply + 1] = account_log.append(KEYS[i], ARGV[i], now_us)
 end
 redis.call('HSET', KEYS[2], 'logged', ARGV[3])
 if ARGV[3] == latest then

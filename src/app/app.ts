@@ -23,6 +23,7 @@ import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
 import { observe, observeWeb } from './observe';
+import { openOutboxes } from './outboxes';
 import { PROGRAM } from './program';
 import { checkStanding } from './standing';
 import { closeStore, createStore } from './store';
@@ -88,7 +89,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const queues = openCounts(redis, config.shards, log);
   // When a session or key ends, its sockets are closed on every replica at once.
   const access = createAccess(config, store, log, (sid) => realtime.endSession(sid));
-  const realtime = createRealtime({ ...store, ...access, config, log });
+  const realtime = createRealtime({ ...store, ...openOutboxes(store, log), ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const congestion = store.books?.congestion;

@@ -197,7 +197,7 @@ export function observeWeb(
   stats: () => {
     readonly sockets: number;
     readonly subscriptions: number;
-    readonly broadcasting: boolean;
+    readonly broadcasting: number;
     readonly inFlight: number;
   },
 ): void {
@@ -208,7 +208,7 @@ export function observeWeb(
       { name: 'exchange_orders_in_flight', value: inFlight },
       { name: 'exchange_sockets', value: sockets },
       { name: 'exchange_subscriptions', value: subscriptions },
-      { name: 'exchange_broadcasting', value: Number(broadcasting) },
+      { name: 'exchange_broadcasting', value: broadcasting },
     ];
   });
 }

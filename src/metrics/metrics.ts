@@ -57,7 +57,7 @@ const GAUGES = {
   ],
   exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader', 'shard']],
   exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', ['shard']],
-  exchange_broadcasting: ['1 in the process that broadcasts', []],
+  exchange_broadcasting: ['shards that this process broadcasts', []],
   exchange_orders_in_flight: ['Submissions under way in this process', []],
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
   exchange_sockets: ['Open sockets of this process', []],

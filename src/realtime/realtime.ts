@@ -4,21 +4,17 @@ import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
 import type { Standings } from '../store/health/standing';
-import type { AccountLogs } from '../store/outbox/account-log';
-import { createOutboxReader } from '../store/outbox/reader';
-import type { Broadcasts } from '../store/outbox/update-log';
-import type { Presence } from '../store/people/presence';
+import type { AccountLogReads } from '../store/outbox/account-log';
+import type { BroadcastReads } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
-import type { ShardKeys } from '../store/redis/keys';
-import type { Engine } from '../store/verbs/engine';
 import { EVENTS, presentEpoch } from '../wire/answers/events';
 import { ORDER_EVENTS } from '../wire/requests/order-entry';
-import { createBroadcasting } from './broadcast/broadcasting';
 import { createCatchUp } from './feed/catch-up';
 import { countSubscriptions, createMarketFeed, type MarketFeed, roomOf } from './feed/market-feed';
 import { createSnapshots } from './feed/snapshots';
 import { createSubscriber } from './feed/subscriber';
 import { BETWEEN, type FeedMessage, listedChanges } from './messages';
+import { leadOutboxes, type Outbox } from './outboxes';
 import { createAllowances, noAllowances } from './sockets/allowances';
 import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
@@ -43,12 +39,11 @@ export interface RealtimeDeps {
     'redisUrls' | 'redisTlsCa' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'
   >;
   readonly log: Logger;
-  readonly keys: ShardKeys;
-  readonly broadcasts: Broadcasts;
-  readonly accounts: AccountLogs;
-  readonly presence: Presence;
+  /** One for each shard. */
+  readonly outboxes: readonly Outbox[];
+  readonly broadcasts: BroadcastReads;
+  readonly accounts: AccountLogReads;
   readonly reads: Reads;
-  readonly engine: Engine;
   readonly history: History;
   readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
@@ -71,7 +66,7 @@ export interface Realtime {
   /** The number of web processes, as reported by the adapter. */
   replicas(): Promise<number>;
   /** For metrics. */
-  stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
+  stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: number };
 }
 
 const HEARTBEAT_EVERY_MS = 5_000;
@@ -159,10 +154,15 @@ function hearReplicas(io: ExchangeServer, { links, feed, wallets, lookAgain, ...
 
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
-  const { config, log, keys, broadcasts, reads, sessions } = deps;
+  const { config, log, outboxes, broadcasts, reads, sessions } = deps;
   // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
-  const links = createLinks({ urls: config.redisUrls, tlsCa: config.redisTlsCa, onError });
+  const links = createLinks({
+    urls: config.redisUrls,
+    tlsCa: config.redisTlsCa,
+    severalOutboxes: outboxes.length > 1,
+    onError,
+  });
   let open = true;
   let orders: OrderEntry | null = null;
   const io = createServer(links.adapter);
@@ -181,9 +181,11 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
   const renew = createRenew({ sessions, watch });
   const tell = createTell(io, feed);
-  const broadcasting = createBroadcasting({
+  const replicas = () => io.of('/').adapter.serverCount();
+  const broadcasting = leadOutboxes({
     ...deps,
-    reader: createOutboxReader({ redis: links.broadcastReader, keys }),
+    readersOf: links.readersOf,
+    replicas,
     intervalMs: config.broadcastIntervalMs,
     tell,
     onBegin: () => {
@@ -192,13 +194,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     },
     onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
   });
-  const wallets = serveWallets({
-    ...deps,
-    io,
-    audience,
-    reader: createOutboxReader({ redis: links.privateReader, keys }),
-    held: broadcasting.held,
-  });
+  const wallets = serveWallets({ ...deps, io, audience, outboxes: broadcasting.outboxes });
   const state = createExchangeState({ ...deps, io });
   const guard = createSlowSocketGuard(io, log);
   const catchUp = createCatchUp(feed, log);
@@ -247,11 +243,11 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       lookAgain();
     },
     modeChanged: state.changed,
-    replicas: () => io.of('/').adapter.serverCount(),
+    replicas,
     stats: () => ({
       sockets: io.sockets.sockets.size,
       subscriptions: countSubscriptions(io.sockets.adapter.rooms),
-      broadcasting: broadcasting.held() !== null,
+      broadcasting: broadcasting.held(),
     }),
   };
 }

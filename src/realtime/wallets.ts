@@ -1,17 +1,14 @@
 import type { Sessions } from '../auth/sessions';
 import type { Logger } from '../log';
 import type { Standings } from '../store/health/standing';
-import type { AccountLogs, Grown } from '../store/outbox/account-log';
-import type { OutboxReader } from '../store/outbox/reader';
-import type { Broadcasts } from '../store/outbox/update-log';
-import type { Presence } from '../store/people/presence';
+import type { AccountLogReads, Grown } from '../store/outbox/account-log';
+import type { BroadcastReads } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
-import type { Engine } from '../store/verbs/engine';
 import { createAccountWriter } from './broadcast/account-writer';
-import type { Leadership } from './broadcast/leadership';
 import { createAccountBodies } from './feed/account-bodies';
 import { createPrivateFeed, type PrivateFeed } from './feed/private';
 import { BETWEEN } from './messages';
+import type { LedOutbox } from './outboxes';
 import type { Audience } from './sockets/audience';
 import { createDeadMansSwitch } from './sockets/dead-mans-switch';
 import { admitSockets } from './sockets/gateway';
@@ -26,16 +23,12 @@ import {
 export interface WalletSocketsDeps {
   readonly io: ExchangeServer;
   readonly audience: Audience;
-  /** A separate connection. */
-  readonly reader: OutboxReader;
-  readonly accounts: AccountLogs;
-  readonly broadcasts: Broadcasts;
+  readonly outboxes: readonly LedOutbox[];
+  readonly accounts: AccountLogReads;
+  readonly broadcasts: BroadcastReads;
   readonly reads: Reads;
-  readonly presence: Presence;
-  readonly engine: Engine;
   readonly sessions: Sessions;
   readonly standings: Pick<Standings, 'current'>;
-  readonly held: Leadership['held'];
   readonly log: Logger;
 }
 
@@ -53,9 +46,18 @@ export interface WalletSockets {
   hearing(room: string): void;
 }
 
+const together = (parts: readonly Part[]): Part => ({
+  start() {
+    for (const part of parts) part.start();
+  },
+  async stop() {
+    await Promise.all(parts.map((part) => part.stop()));
+  },
+});
+
 /** The part of real time for the sockets of wallets: their admission, their events, and `cancelOnDisconnect`. */
 export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
-  const { io, audience, reads, sessions, standings, log } = deps;
+  const { io, audience, outboxes, reads, sessions, standings, log } = deps;
   const privateFeed = createPrivateFeed({
     ...deps,
     bodies: createAccountBodies({ ...deps, records: reads.records }),
@@ -63,23 +65,20 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
     isHere: (address) => audience.isHeard(walletRoom(address)),
     join: (socket, address) => void socket.join(walletRoom(address)),
   });
-  const writer = createAccountWriter({
-    ...deps,
-    records: reads.records,
-    tell: (logs: readonly Grown[]) => {
-      for (const grown of logs) {
-        privateFeed.receive(grown);
-        io.serverSideEmit(BETWEEN.account, walletRoom(grown[0]), grown);
-      }
-    },
-  });
+  const tell = (logs: readonly Grown[]): void => {
+    for (const grown of logs) {
+      privateFeed.receive(grown);
+      io.serverSideEmit(BETWEEN.account, walletRoom(grown[0]), grown);
+    }
+  };
+  const writers = outboxes.map((outbox) =>
+    createAccountWriter({ ...outbox, accounts: outbox.logs, log, tell }),
+  );
   io.on(BETWEEN.account, (_room, grown) => privateFeed.receive(grown));
-  const deadMansSwitch = createDeadMansSwitch({
-    ...deps,
-    wallets: () => [
-      ...new Set(audience.owners().flatMap((owner) => (owner.cancelOnDisconnect ? owner.address : []))),
-    ],
-  });
+  const wallets = (): string[] => [
+    ...new Set(audience.owners().flatMap((owner) => (owner.cancelOnDisconnect ? owner.address : []))),
+  ];
+  const switches = outboxes.map((outbox) => createDeadMansSwitch({ ...outbox, wallets, log }));
   admitSockets(io, {
     sessions,
     log,
@@ -92,12 +91,12 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
       const position = accountEvents
         ? await privateFeed.position(address, isSame ? lastAccountSequence : null)
         : null;
-      if (cancelOnDisconnect) await deadMansSwitch.arm(address);
+      if (cancelOnDisconnect) await Promise.all(switches.map((one) => one.arm(address)));
       return position && { ...position, isAsked };
     },
   });
   return {
-    parts: [privateFeed, writer, deadMansSwitch],
+    parts: [privateFeed, together(writers), together(switches)],
     lookNow: privateFeed.lookNow,
     hearing: (room) => {
       const address = walletOfRoom(room);

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log';
 import {
   type AccountEvent,
-  type AccountLogs,
+  type AccountLogWriter,
   EVENTS_MAX,
   type Grown,
   type Logged,
 } from '../../store/outbox/account-log';
 import type { OutboxEvent } from '../../store/outbox/outbox';
 import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
-import type { Broadcasts } from '../../store/outbox/update-log';
+import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { OrderRecords } from '../../store/reads/order-records';
 import type { Fill, OrderRecord } from '../../store/records/order';
-import { NO_ENTRY } from '../../store/redis/entry-id';
+import { isBefore, NO_ENTRY } from '../../store/redis/entry-id';
 import type { Leadership } from './leadership';
 
 const READ_MAX = 500;
@@ -22,16 +22,17 @@ const PACE_MS = 20;
 /** The pause while there is no private socket, or another process broadcasts. */
 const IDLE_MS = 100;
 const RETRY_MS = 200;
-/** The interval of checks for private sockets. */
+/** The interval of checks for private sockets, and while some logs cannot be written. */
 const ASK_EVERY_MS = 10_000;
+const ASK_AGAIN_MS = 500;
 /** The most attempts for one batch: a failure of Redis passes, and an unreadable record must not block the later events. */
 const FAILURES_MAX = 50;
 
 export interface AccountWriterDeps {
-  readonly accounts: AccountLogs;
+  readonly accounts: AccountLogWriter;
   readonly reader: OutboxReader;
   readonly records: OrderRecords;
-  readonly broadcasts: Pick<Broadcasts, 'fills'>;
+  readonly broadcasts: Pick<BroadcastReads, 'fills'>;
   readonly held: Leadership['held'];
   readonly log: Logger;
   /** Tells all replicas, including this one, which logs have grown. */
@@ -72,7 +73,8 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
 
   /** The wait before the next step. */
   async function step(token: string): Promise<number> {
-    if (performance.now() - askedAtMs >= ASK_EVERY_MS) {
+    const isWhole = accounts.isWhole?.() ?? true;
+    if (performance.now() - askedAtMs >= (isWhole ? ASK_EVERY_MS : ASK_AGAIN_MS)) {
       const reply = known(await accounts.ask(token, logged));
       if (reply.code === 'HEARD') askedAtMs = performance.now();
       return reply.code === 'HEARD' || reply.code === 'BROKEN' ? 0 : IDLE_MS;
@@ -106,10 +108,14 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     const told = await Promise.all(
       entries.map(({ event }) => (isHeard(event) && failures < FAILURES_MAX ? eventsOf(event, touched) : [])),
     );
+    const bounds = accounts.bounds?.() ?? [];
+    const isBetween = (a: string, b: string): boolean =>
+      bounds.some((bound) => !isBefore(bound, a) && isBefore(bound, b));
     const parts: { at: string; count: number; events: Map<string, AccountEvent[]> }[] = [];
     for (const [i, { id }] of entries.entries()) {
       const last = parts.at(-1);
-      const part = last && last.count < EVENTS_MAX ? last : { at: id, count: 0, events: new Map() };
+      const goesOn = last && last.count < EVENTS_MAX && !isBetween(last.at, id);
+      const part = goesOn ? last : { at: id, count: 0, events: new Map() };
       if (part !== last) parts.push(part);
       part.at = id;
       for (const [address, happened] of told[i] ?? []) {

@@ -6,7 +6,7 @@ import { createTickers } from './tickers';
 
 export interface BroadcastingDeps
   extends Omit<BroadcasterDeps, 'moved'>,
-    Pick<LeadershipDeps, 'onBegin' | 'onRelease'> {
+    Pick<LeadershipDeps, 'onBegin' | 'onRelease' | 'patienceMs'> {
   readonly reads: Pick<Reads, 'market' | 'view' | 'clock'>;
   readonly history: Pick<History, 'day'>;
 }
@@ -14,10 +14,8 @@ export interface BroadcastingDeps
 /** The broadcasting of this process: nothing while another process has the lease, else all of it. */
 export function createBroadcasting(deps: BroadcastingDeps): Leadership {
   return createLeadership({
+    ...deps,
     lease: deps.broadcasts.lease,
-    log: deps.log,
-    onBegin: deps.onBegin,
-    onRelease: deps.onRelease,
     begin: (token, leaseMs, from) => {
       const tickers = createTickers(deps);
       const term = startTerm({ ...deps, moved: tickers.moved }, token, leaseMs, from);

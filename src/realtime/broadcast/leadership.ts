@@ -17,6 +17,8 @@ export interface LeadershipDeps {
   readonly onBegin: () => void;
   /** The lease was released on purpose. */
   readonly onRelease: () => void;
+  /** A candidate waits so much longer; with one outbox, not at all. */
+  readonly patienceMs?: () => number;
 }
 
 export interface Leadership {
@@ -25,12 +27,15 @@ export interface Leadership {
   tryNow(): void;
   /** Token of the lease, and the time since which it is held (`performance.now()`); null without it. */
   held(): { readonly token: string; readonly sinceMs: number } | null;
+  /** Releases the lease, and is a candidate again after its patience. */
+  giveWay(): Promise<void>;
   /** Releases the lease and takes it no more. */
   stop(): Promise<void>;
 }
 
 /** Competes with the other web processes for the lease; while this process holds it, one term broadcasts. */
-export function createLeadership({ lease, log, begin, onBegin, onRelease }: LeadershipDeps): Leadership {
+export function createLeadership(deps: LeadershipDeps): Leadership {
+  const { lease, log, begin, onBegin, onRelease, patienceMs = () => 0 } = deps;
   let held: { readonly token: string; readonly sinceMs: number; readonly term: Term } | null = null;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> = Promise.resolve();
@@ -39,10 +44,17 @@ export function createLeadership({ lease, log, begin, onBegin, onRelease }: Lead
   function next(): void {
     if (stopped) return;
     clearTimeout(timer);
-    timer = setTimeout(tryNow, held ? RENEW_EVERY_MS : CANDIDATE_EVERY_MS);
+    timer = setTimeout(takeTurn, held ? RENEW_EVERY_MS : CANDIDATE_EVERY_MS + patienceMs());
   }
 
   function tryNow(): void {
+    const waitMs = held ? 0 : patienceMs();
+    clearTimeout(timer);
+    if (waitMs > 0) timer = setTimeout(takeTurn, waitMs);
+    else takeTurn();
+  }
+
+  function takeTurn(): void {
     clearTimeout(timer);
     // One turn at a time; after a failed one the next follows as usual.
     turn = turn
@@ -81,21 +93,29 @@ export function createLeadership({ lease, log, begin, onBegin, onRelease }: Lead
     await term?.stop();
   }
 
+  async function release(): Promise<void> {
+    if (held === null) return;
+    const { token, term } = held;
+    held = null;
+    await term.stop();
+    await lease.renew(token, LEASE_MS, term.position()).catch(() => false);
+    await lease.release(token).catch(() => undefined);
+    onRelease();
+  }
+
   return {
     start: tryNow,
     tryNow,
     held: () => held,
+    giveWay() {
+      turn = turn.then(release).finally(next);
+      return turn;
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);
       await turn;
-      if (held === null) return;
-      const { token, term } = held;
-      held = null;
-      await term.stop();
-      await lease.renew(token, LEASE_MS, term.position()).catch(() => false);
-      await lease.release(token).catch(() => undefined);
-      onRelease();
+      await release();
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import type { EventMatch, NumberedEvent } from '../../store/outbox/account-log';
-import type { Broadcasts } from '../../store/outbox/update-log';
+import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { OrderRecords } from '../../store/reads/order-records';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill, OrderRecord } from '../../store/records/order';
@@ -18,7 +18,7 @@ const TOGETHER_MAX = 50;
 
 export interface AccountBodiesDeps {
   readonly records: OrderRecords;
-  readonly broadcasts: Pick<Broadcasts, 'fills'>;
+  readonly broadcasts: Pick<BroadcastReads, 'fills'>;
   readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market' | 'settledLots'>;
 }
 

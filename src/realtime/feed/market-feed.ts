@@ -1,7 +1,7 @@
 import type { MarketId, MarketTerms } from '../../exchange/market';
 import type { Logger } from '../../log';
 import type { BookUpdate } from '../../store/outbox/book-update';
-import type { Broadcasts } from '../../store/outbox/update-log';
+import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentHeartbeat, type UpdateBody } from '../../wire/answers/events';
 import { type FeedMessage, type ListedChange, type UpdateMessage, updateMessage } from '../messages';
@@ -13,7 +13,7 @@ const RECENT_MAX = 256;
 const DRAFTS_MAX = 1_000;
 
 export interface MarketFeedDeps {
-  readonly broadcasts: Broadcasts;
+  readonly broadcasts: BroadcastReads;
   readonly reads: Pick<Reads, 'view' | 'clock'>;
   readonly snapshots: Snapshots;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log';
-import type { AccountLogs, Grown, NumberedEvent } from '../../store/outbox/account-log';
+import type { AccountLogReads, Grown, NumberedEvent } from '../../store/outbox/account-log';
 import { EVENTS, presentNumbered, presentResumed } from '../../wire/answers/events';
 import { repeat } from '../sockets/repeat';
 import { type ExchangeSocket, type PrivatePosition, unsentBytes } from '../sockets/sockets';
@@ -20,7 +20,7 @@ const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
 
 export interface PrivateFeedDeps {
-  readonly accounts: Pick<AccountLogs, 'open' | 'ends' | 'since' | 'gap'>;
+  readonly accounts: AccountLogReads;
   readonly bodies: AccountBodies;
   readonly log: Logger;
   /** Emits to the sockets of one wallet in this process. */
@@ -112,7 +112,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   }
 
   async function read(address: string, from: number) {
-    const [events, gap] = await Promise.all([accounts.since(address, from, STEP), accounts.gap()]);
+    const [events, gap] = await Promise.all([accounts.since(address, from, STEP), accounts.gap(address)]);
     return { events, gap };
   }
 

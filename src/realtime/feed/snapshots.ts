@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { createDoubtful } from '../../store/health/doubtful';
 import type { Standings } from '../../store/health/standing';
-import type { Broadcasts } from '../../store/outbox/update-log';
+import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { presentOrderbook } from '../../wire/answers/book';
 import { EVENTS } from '../../wire/answers/events';
@@ -25,7 +25,7 @@ export function createSnapshots({
   reads,
   doubts,
 }: {
-  broadcasts: Pick<Broadcasts, 'sequence'>;
+  broadcasts: Pick<BroadcastReads, 'sequence'>;
   reads: Pick<Reads, 'view'>;
   doubts: Standings['doubts'];
 }): Snapshots {

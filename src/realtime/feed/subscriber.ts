@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
 import type { Standings } from '../../store/health/standing';
-import type { Broadcasts } from '../../store/outbox/update-log';
+import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../../wire/answers/events';
 import { parseSubscribe, parseUnsubscribe } from '../../wire/requests/subscriptions';
@@ -27,7 +27,7 @@ const AGAIN_MESSAGES = 10;
 export interface SubscriberDeps {
   readonly feed: MarketFeed;
   readonly snapshots: Snapshots;
-  readonly broadcasts: Pick<Broadcasts, 'since' | 'sequence'>;
+  readonly broadcasts: Pick<BroadcastReads, 'since' | 'sequence'>;
   readonly reads: Pick<Reads, 'market'>;
   readonly standings: Pick<Standings, 'current' | 'refresh'>;
   readonly charge: Allowances['charge'];

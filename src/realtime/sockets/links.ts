@@ -1,23 +1,32 @@
 import { createShardedAdapter } from '@socket.io/redis-adapter';
 import type { Server } from 'socket.io';
+import { createOutboxPolling, createOutboxReader, type OutboxReader } from '../../store/outbox/reader';
 import { connect, disconnect } from '../../store/redis/connection';
+import type { ShardKeys } from '../../store/redis/keys';
 import type { RedisClient } from '../../store/redis/scripts';
 import { hearRooms, sendToRooms } from './room-channels';
 
 export interface LinksOptions {
   readonly urls: readonly string[];
   readonly tlsCa: string | null;
+  /** Whether this exchange has several outboxes. */
+  readonly severalOutboxes: boolean;
   readonly onError: (error: Error) => void;
+}
+
+/** Each may wait for new entries while the other does. */
+export interface OutboxReaders {
+  readonly broadcast: OutboxReader;
+  /** Of the writer of the wallets' logs. */
+  readonly accounts: OutboxReader;
 }
 
 /** The connections of a web process besides the one for commands, and the adapter that joins the replicas. */
 export interface Links {
   /** For Socket.IO: a replica hears the messages to a room only while it has sockets in the room. */
   readonly adapter: Parameters<Server['adapter']>[0] & object;
-  /** Blocked by the outbox reader that broadcasts. */
-  readonly broadcastReader: RedisClient;
-  /** Blocked by the outbox reader that writes the logs of wallets. */
-  readonly privateReader: RedisClient;
+  /** One outbox is read by two connections that its readers block; several by one that nothing blocks. */
+  readersOf(keys: ShardKeys): OutboxReaders;
   /** Called whenever messages of other replicas may have been missed. */
   onBack(listener: () => void): void;
   /** Called whenever Redis has confirmed that it sends this replica a room's messages; it may have missed earlier ones. */
@@ -30,11 +39,11 @@ const UNWATCHED = ['spublish', 'ssubscribe', 'sunsubscribe'] as const;
 /** The connection is back; on a cluster, that of one node. */
 const BACK = ['ready', 'subscribersReady'] as const;
 
-export function createLinks({ urls, tlsCa, onError }: LinksOptions): Links {
+export function createLinks({ urls, tlsCa, severalOutboxes, onError }: LinksOptions): Links {
   const open = (subscriber = false) => connect({ urls, tlsCa, blocking: true, subscriber, onError });
   const publisher = quiet(open(), onError);
   const subscriber = open(true);
-  const [broadcastReader, privateReader] = [open(), open()];
+  const readers = severalOutboxes ? [connect({ urls, tlsCa, onError })] : [open(), open()];
   // Publish and subscribe ignore database numbers: two exchanges on two databases of one Redis must not mix.
   const channelPrefix = `socket.io:${urls.length > 1 ? 0 : databaseOf(urls[0] ?? '')}`;
   const rooms = hearRooms(subscriber, onError);
@@ -47,17 +56,28 @@ export function createLinks({ urls, tlsCa, onError }: LinksOptions): Links {
     adapter: function adapterOf(namespace) {
       return sendToRooms(adapter(namespace));
     },
-    broadcastReader,
-    privateReader,
+    readersOf: readersOn(readers),
     onBack: (listener) => {
       for (const event of BACK) subscriber.on(event, listener);
     },
     onHearing: rooms.onHearing,
     close: () => {
       rooms.close();
-      for (const client of [publisher, subscriber, broadcastReader, privateReader]) disconnect(client);
+      for (const client of [publisher, subscriber, ...readers]) disconnect(client);
     },
   };
+}
+
+function readersOn([first, second]: readonly RedisClient[]): Links['readersOf'] {
+  if (!first) throw new Error('no connection for the outbox');
+  if (!second) {
+    const polled = createOutboxPolling(first);
+    return (keys) => ({ broadcast: polled(keys), accounts: polled(keys) });
+  }
+  return (keys) => ({
+    broadcast: createOutboxReader({ redis: first, keys }),
+    accounts: createOutboxReader({ redis: second, keys }),
+  });
 }
 
 const databaseOf = (url: string): number => Number(new URL(url).pathname.slice(1)) || 0;

@@ -5,8 +5,6 @@ import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** A log expires this long after the last socket of its wallet was present. */
-const KEEP_MS = 3_600_000;
 /** The most events in one call of log_events, besides those of one more entry. */
 export const EVENTS_MAX = 500;
 /** Logs read in one call. */
@@ -51,22 +49,46 @@ export type Logged =
   | { readonly code: 'BROKEN'; readonly logged: string }
   | { readonly code: 'IDLE' | 'HEARD' | 'DEPOSED' };
 
-export interface AccountLogs {
-  /** Opens the wallet's log, or keeps it open; the log misses no event from the number `first` on. */
-  open(address: string): Promise<{ readonly first: number; readonly last: number }>;
+/** Writes an outbox into the open logs. */
+export interface AccountLogWriter {
   /** Returns those whose logs are open. */
   opened(addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the latest number of each log; null for a log that is not open. */
-  ends(addresses: readonly string[]): Promise<(number | null)[]>;
-  /** Returns at most `most` events after a number, oldest first. */
-  since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
-  /** Returns the number below which every log may miss events; 0 when none does. */
-  gap(): Promise<number>;
   /** Returns HEARD when any log is open, else IDLE. `logged` is the last entry of the outbox that the logs contain. */
   ask(token: string, logged: string): Promise<Logged>;
   /** Appends the events of the entries after `logged` up to `at`, under the lease of broadcasting. */
   append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
+  /** Only with several shards: entries at which a range must end, because some logs contain the outbox up to there. */
+  bounds?(): readonly string[];
+  /** Only with several shards: false while some logs cannot be written, so that the others contain more. */
+  isWhole?(): boolean;
 }
+
+/** The log of a wallet, as its sockets read it. */
+export interface AccountLogReads {
+  /** Opens the wallet's log, or keeps it open; the log misses no event from the number `first` on. */
+  open(address: string): Promise<{ readonly first: number; readonly last: number }>;
+  /** Returns the latest number of each log; null for a log that is not open. */
+  ends(addresses: readonly string[]): Promise<(number | null)[]>;
+  /** Returns at most `most` events after a number, oldest first. */
+  since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
+  /** Returns the number below which the wallet's log may miss events; 0 when it misses none. */
+  gap(address: string): Promise<number>;
+}
+
+export interface AccountLogs extends AccountLogReads, AccountLogWriter {}
+
+/** The packed form for the logs. */
+export const packEvents = (events: readonly AccountEvent[]): Buffer => Buffer.concat(events.map(encode));
+
+/** The logs that have grown, from the numbers that a script returns for them. */
+export const grownOf = (addresses: readonly string[], numbers: readonly Buffer[]): Grown[] =>
+  addresses.flatMap((address, i): Grown[] => {
+    const number = Number(numbers[i] ?? '');
+    return number > 0 ? [[address, number]] : [];
+  });
+
+/** A log expires this long after the last socket of its wallet was present. */
+export const KEEP_MS = 3_600_000;
 
 /** The numbered events of each wallet with private sockets, now or within the last hour. */
 export function createAccountLogs({
@@ -93,16 +115,10 @@ export function createAccountLogs({
     const [code, ...rest] = await run(
       'log_events',
       [keys.lease, keys.accountMarks, keys.outbox, ...addresses.map(logOf)],
-      [token, logged, at, ...[...events.values()].map((list) => Buffer.concat(list.map(encode)))],
+      [token, logged, at, ...[...events.values()].map(packEvents)],
     );
     const name = code.toString();
-    if (name === 'OK') {
-      const grown = addresses.flatMap((address, i): Grown[] => {
-        const number = Number(rest[i] ?? '');
-        return number > 0 ? [[address, number]] : [];
-      });
-      return { code: name, grown };
-    }
+    if (name === 'OK') return { code: name, grown: grownOf(addresses, rest) };
     if (name === 'BROKEN') return { code: name, logged: String(rest[0]) };
     return { code: name as 'IDLE' | 'HEARD' | 'DEPOSED' };
   }

@@ -3,6 +3,7 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isCommand } from './book-update';
+import { readExtent } from './extent';
 import { decodeEvent, READERS, type ReaderName } from './outbox';
 import type { Broadcasts } from './update-log';
 
@@ -54,7 +55,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   let anchors: Anchor[] = [];
 
   async function look(): Promise<OutboxLag> {
-    const [info, positions] = await Promise.all([streamInfo(), redis.hgetall(keys.readers)]);
+    const [info, positions] = await Promise.all([readExtent(redis, keys), redis.hgetall(keys.readers)]);
     if (!info)
       return {
         length: 0,
@@ -71,24 +72,6 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
       readers.push({ reader, unprocessed, seconds: isDone ? 0 : Math.max(0, now() - oldestMs) / 1_000 });
     }
     return { length: info.length, added: info.added, readers };
-  }
-
-  async function streamInfo() {
-    let reply: unknown[];
-    try {
-      reply = (await redis.xinfo('STREAM', keys.outbox)) as unknown[];
-    } catch (error) {
-      if (error instanceof Error && /no such key/i.test(error.message)) return null;
-      throw error;
-    }
-    const field = (name: string): unknown => reply[reply.indexOf(name) + 1];
-    const first = field('first-entry');
-    return {
-      length: Number(field('length')),
-      lastId: String(field('last-generated-id')),
-      added: Number(field('entries-added')),
-      firstId: Array.isArray(first) ? String(first[0]) : NO_ENTRY,
-    };
   }
 
   function note(anchor: Anchor): void {

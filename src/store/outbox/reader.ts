@@ -21,18 +21,21 @@ export interface OutboxReader {
 
 type Entry = [Buffer, [Buffer, Buffer]];
 
+type Reply = [Buffer, Entry[]][] | null;
+
+const entriesOf = (reply: Reply): OutboxEntry[] =>
+  (reply?.[0]?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
+
+async function lastIdOf(redis: RedisClient, keys: ShardKeys): Promise<string> {
+  const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
+  return entry ? entry[0].toString() : NO_ENTRY;
+}
+
 /** Reads the outbox as it grows. `redis` must be a separate connection, because the reads block it. */
 export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OutboxReader {
-  async function lastId(): Promise<string> {
-    const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
-    return entry ? entry[0].toString() : NO_ENTRY;
-  }
-
   async function read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]> {
     const asked = redis.xreadBuffer('COUNT', most, 'BLOCK', blockMs, 'STREAMS', keys.outbox, after);
-    const reply = await orReconnect(asked, blockMs + PATIENCE_MS);
-    const [stream] = (reply ?? []) as unknown as [Buffer, Entry[]][];
-    return (stream?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
+    return entriesOf((await orReconnect(asked, blockMs + PATIENCE_MS)) as unknown as Reply);
   }
 
   /** After a silent loss of the peer, or after the client was closed, a blocked read would wait without end. */
@@ -51,5 +54,45 @@ export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: 
     }
   }
 
-  return { lastId, read };
+  return { lastId: () => lastIdOf(redis, keys), read };
+}
+
+/** The interval in which outboxes are read that had nothing new. */
+const POLL_EVERY_MS = 20;
+
+/**
+ * Readers of many outboxes on one connection, which must fail commands that are not answered. A read that blocks waits for
+ * one slot of a cluster alone and holds its connection, so all of these look together, and do not wait in Redis.
+ */
+export function createOutboxPolling(redis: RedisClient): (keys: ShardKeys) => OutboxReader {
+  /** Reads that wait for their first entry; they are called to look again. */
+  const waiting = new Set<() => void>();
+
+  function lookAgain(): void {
+    const due = [...waiting];
+    waiting.clear();
+    for (const look of due) look();
+  }
+
+  function wait(look: () => void): void {
+    if (waiting.size === 0) setTimeout(lookAgain, POLL_EVERY_MS);
+    waiting.add(look);
+  }
+
+  async function readNow(keys: ShardKeys, after: string, most: number): Promise<OutboxEntry[]> {
+    const asked = redis.xreadBuffer('COUNT', most, 'STREAMS', keys.outbox, after);
+    return entriesOf((await asked) as unknown as Reply);
+  }
+
+  return (keys) => ({
+    lastId: () => lastIdOf(redis, keys),
+    async read(after, most, blockMs) {
+      const untilMs = performance.now() + blockMs;
+      for (;;) {
+        const found = await readNow(keys, after, most);
+        if (found.length > 0 || performance.now() >= untilMs) return found;
+        await new Promise<void>((look) => wait(look));
+      }
+    },
+  });
 }

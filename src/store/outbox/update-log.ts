@@ -30,18 +30,8 @@ export interface BookAndTail {
   readonly tail: BookUpdate | null;
 }
 
-export interface Broadcasts {
-  readonly lease: Lease;
-  /**
-   * Appends to the logs, PUBLISH_MAX at a time, and stores `at` with the last of them. Throws when the lease is lost or a
-   * log does not end where an update begins: then the caller must start again.
-   */
-  publish(
-    token: string,
-    lifeMs: number,
-    reached: { before: string; at: string },
-    publications: readonly Publication[],
-  ): Promise<void>;
+/** The books of markets, and the updates of them that were broadcast. */
+export interface BroadcastReads {
   /** The last broadcast update of a market. */
   tail(id: MarketId): Promise<BookUpdate | null>;
   /** The same for many markets; null for a market without a broadcast. */
@@ -54,6 +44,21 @@ export interface Broadcasts {
   book(id: MarketId): Promise<MarketState>;
   /** The fills of some matches of a market, in their order. */
   fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]>;
+}
+
+/** The outbox of a shard, as it is broadcast. */
+export interface Broadcasts extends BroadcastReads {
+  readonly lease: Lease;
+  /**
+   * Appends to the logs, PUBLISH_MAX at a time, and stores `at` with the last of them. Throws when the lease is lost or a
+   * log does not end where an update begins: then the caller must start again.
+   */
+  publish(
+    token: string,
+    lifeMs: number,
+    reached: { before: string; at: string },
+    publications: readonly Publication[],
+  ): Promise<void>;
 }
 
 /** The matches that have left Redis, by the names of their places. */

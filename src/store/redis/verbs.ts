@@ -192,6 +192,12 @@ export const VERBS = {
     keys: 'accountLog',
     args: true,
   }).replies<[code: Buffer, ...rest: Buffer[]]>(),
+  open_home_log: verb(['accountLog', 'accountMarks'], 1, { args: true }).replies<
+    [first?: Buffer, last?: Buffer]
+  >(),
+  log_shard_events: verb(['accountMarks'], 5, { keys: 'accountLog', args: true }).replies<
+    [code: Buffer, ...rest: Buffer[]]
+  >(),
   write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
   rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft', 'forgotten'], 6, {
     args: true,

@@ -1,0 +1,82 @@
+import { type AccountLogReads, type AccountLogs, createAccountLogs, KEEP_MS } from '../outbox/account-log';
+import { readExtent } from '../outbox/extent';
+import { addressBytes } from '../records/order';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { homeOf, type ShardCount } from '../redis/tags';
+
+export interface HomeLogsOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  /** The keys of each shard. */
+  readonly shards: readonly ShardKeys[];
+}
+
+export interface HomeLogs extends AccountLogReads {
+  homeOf(address: string): number;
+  /** Of these wallets, whose home is one shard, those whose logs are open. */
+  openedAt(home: number, addresses: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+/**
+ * The logs of wallets on an exchange of several shards: each at the wallet's home, with the events of all shards under one
+ * row of numbers (src/store/shards/log-writer.ts writes them).
+ */
+export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLogs {
+  const parts = shards.map((keys) => createAccountLogs({ redis, run, keys }));
+  const count = shards.length as ShardCount;
+  const homeOfWallet = (address: string): number => homeOf(addressBytes(address), count);
+
+  function partAt(home: number): AccountLogs {
+    const part = parts[home];
+    if (!part) throw new RangeError(`no shard ${home}`);
+    return part;
+  }
+  const partOf = (address: string): AccountLogs => partAt(homeOfWallet(address));
+
+  /** The log also has the events between this read and its opening. */
+  async function endsOfOutboxes(): Promise<(string | number)[]> {
+    const extents = await Promise.all(shards.map((keys) => readExtent(redis, keys)));
+    return extents.flatMap((extent) => [extent?.lastId ?? NO_ENTRY, extent?.added ?? 0]);
+  }
+
+  async function open(address: string): Promise<{ first: number; last: number }> {
+    const keys = shards[homeOfWallet(address)] as ShardKeys;
+    const names = [keys.accountLog(addressBytes(address)), keys.accountMarks] as const;
+    let [first, last] = await run('open_home_log', names, [KEEP_MS]);
+    if (!first) [first, last] = await run('open_home_log', names, [KEEP_MS, ...(await endsOfOutboxes())]);
+    return { first: Number(first), last: Number(last) };
+  }
+
+  async function ends(addresses: readonly string[]): Promise<(number | null)[]> {
+    const found = new Map<string, number | null>();
+    await Promise.all(
+      [...groupBy(addresses, homeOfWallet)].map(async ([home, those]) => {
+        const numbers = await partAt(home).ends(those);
+        for (const [i, address] of those.entries()) found.set(address, numbers[i] ?? null);
+      }),
+    );
+    return addresses.map((address) => found.get(address) ?? null);
+  }
+
+  return {
+    homeOf: homeOfWallet,
+    open,
+    ends,
+    openedAt: (home, addresses) => partAt(home).opened(addresses),
+    since: (address, number, most) => partOf(address).since(address, number, most),
+    gap: (address) => partOf(address).gap(address),
+  };
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Durability, Standing, Standings } from '../health/standing';
+
+/** The weakest first. */
+const WEAKNESS: readonly Durability[] = ['none', 'unknown', 'everysec', 'always'];
+const EPOCH_DIGITS = 16;
+
+/**
+ * The shards as one: as durable as the weakest of them, and with one epoch. It is a digest of all their epochs, so it changes
+ * when acknowledged writes of any shard may be missing.
+ */
+export function standingsOverShards(parts: readonly Standings[]): Standings {
+  const listeners: ((epoch: string, before: string) => void)[] = [];
+  let told: string | null = null;
+  let named = { epochs: '', name: '' };
+
+  /** Every answer has the name, so it is computed once. */
+  function nameOf(epochs: string): string {
+    if (named.epochs !== epochs) {
+      const name = createHash('sha256').update(epochs).digest('hex').slice(0, EPOCH_DIGITS);
+      named = { epochs, name };
+    }
+    return named.name;
+  }
+
+  function current(): Standing | null {
+    const all = parts.flatMap((part) => part.current() ?? []);
+    if (all.length < parts.length) return null;
+    const weakest = Math.min(...all.map(({ durability }) => WEAKNESS.indexOf(durability)));
+    const others = all.map(({ eviction }) => eviction).filter((eviction) => eviction !== 'noeviction');
+    return {
+      durability: WEAKNESS[weakest] ?? 'unknown',
+      eviction: others.length === 0 ? 'noeviction' : (others[0] ?? null),
+      epoch: nameOf(all.map(({ epoch }) => epoch).join(' ')),
+      isFirst: all.every(({ isFirst }) => isFirst),
+      isCertain: all.every(({ isCertain }) => isCertain),
+    };
+  }
+
+  /** The shards of one Redis are noticed one after the other, and each changes the epoch. */
+  function tell(): void {
+    const epoch = current()?.epoch;
+    if (epoch === undefined) return;
+    const before = told;
+    told = epoch;
+    if (before !== null && before !== epoch) for (const listener of listeners) listener(epoch, before);
+  }
+  for (const part of parts) part.onEpoch(tell);
+
+  return {
+    current,
+    async refresh() {
+      await Promise.all(parts.map((part) => part.refresh()));
+      tell();
+      const standing = current();
+      if (!standing) throw new Error('a shard has no standing');
+      return standing;
+    },
+    onEpoch: (listener) => void listeners.push(listener),
+    doubts: () => parts.reduce((sum, part) => sum + part.doubts(), 0),
+    start() {
+      for (const part of parts) part.start();
+    },
+    stop() {
+      for (const part of parts) part.stop();
+    },
+  };
+}

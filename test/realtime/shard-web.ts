@@ -1,0 +1,135 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openOutboxes } from '../../src/app/outboxes';
+import { openShard } from '../../src/app/shards';
+import type { Sessions } from '../../src/auth/sessions';
+import { loadConfig } from '../../src/config/load';
+import { chainScale } from '../../src/exchange/order';
+import { micro } from '../../src/exchange/units';
+import { noPace } from '../../src/http/pace';
+import { createLogger } from '../../src/log';
+import { createRealtime } from '../../src/realtime/realtime';
+import { runProbe } from '../../src/store/health/health';
+import type { Reads } from '../../src/store/reads/reads';
+import { createClock } from '../../src/store/redis/clock';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
+import type { ShardCount } from '../../src/store/redis/tags';
+import { broadcastsOverShards } from '../../src/store/shards/broadcasts';
+import { createDirectory, partOf } from '../../src/store/shards/directory';
+import { standingsOverShards } from '../../src/store/shards/standings';
+import { createEngine } from '../../src/store/verbs/engine';
+import { ENVIRONMENT } from '../support/settings';
+import { READY_MS } from '../support/waiting';
+
+export const COUNT: ShardCount = 4;
+/** In each shard. */
+const GRANT = micro(1_000_000_000_000);
+
+/** The shards of an exchange on the Redis of a test. */
+export async function openShards(url: string, logged: string[] = []) {
+  const config = loadConfig({ ...ENVIRONMENT, LOG_LEVEL: 'debug', REDIS_URL: url });
+  const log = createLogger(config, 'web', { write: (line: string) => logged.push(line) });
+  const redis = connect({ urls: [url] });
+  await ready(redis, READY_MS);
+  const run = createScripts(redis);
+  const clock = createClock(() => runProbe(run, shardKeys()));
+  await clock.measure();
+  const shared = { config, redis, run, clock, scale: chainScale(18), grantMicro: GRANT, archive: null };
+  const shards = Array.from({ length: COUNT }, (_, k) => {
+    const keys = shardKeys(k);
+    return {
+      ...openShard(shared, keys),
+      engine: createEngine({ run, keys, grantMicro: GRANT, makersMax: 500 }),
+    };
+  });
+  const directory = createDirectory({ redis, keys: shardKeys(0), count: COUNT });
+  return { config, log, redis, run, clock, shards, directory };
+}
+
+type Shards = Awaited<ReturnType<typeof openShards>>;
+
+/** The reads that real time needs: those of a market at its shard, those of a wallet added up. */
+function readsOf({ shards, directory }: Pick<Shards, 'shards' | 'directory'>): Reads {
+  const [first] = shards;
+  if (!first) throw new Error('no shard');
+  const of = async (id: string) => (await partOf(directory, shards, id)).reads;
+  const all = <T>(read: (reads: Reads) => Promise<T>): Promise<T[]> =>
+    Promise.all(shards.map(({ reads }) => read(reads)));
+  return {
+    ...first.reads,
+    market: async (name) => (await all((reads) => reads.market(name))).find((market) => market) ?? null,
+    view: async (id) => (await of(id)).view(id),
+    shownFills: async (record, fills) => (await of(record.marketId)).shownFills(record, fills),
+    records: async (hashes) => new Map((await all((reads) => reads.records(hashes))).flatMap((m) => [...m])),
+    async balances(address) {
+      const found = await all((reads) => reads.balances(address));
+      return {
+        freeMicro: micro(found.reduce((sum, { freeMicro }) => sum + freeMicro, 0)),
+        reservedMicro: micro(found.reduce((sum, { reservedMicro }) => sum + reservedMicro, 0)),
+        tokens: found.flatMap(({ tokens }) => tokens),
+      };
+    },
+  };
+}
+
+/** A token is the address of its wallet: this test is not about signing in. */
+const authenticate: Sessions['authenticate'] = async (token) => ({
+  ...{ address: String(token), sid: `session of ${token}`, issuedAt: new Date(0).toISOString() },
+  ...{ expiresAt: null, scopes: null },
+});
+
+export type ShardWeb = Awaited<ReturnType<typeof startShardWeb>>;
+
+/** The real time of a web process over four shards. */
+export async function startShardWeb(url: string, logged: string[] = []) {
+  const opened = await openShards(url, logged);
+  const { config, log, redis, shards, directory, clock } = opened;
+  const standings = standingsOverShards(shards.map((shard) => shard.standings));
+  await standings.refresh();
+  const realtime = createRealtime({
+    ...{ config, log, standings, ...openOutboxes(opened, log) },
+    broadcasts: broadcastsOverShards(
+      directory,
+      shards.map((shard) => shard.broadcasts),
+    ),
+    reads: readsOf(opened),
+    history: {
+      ...(shards[0] as (typeof shards)[number]).history,
+      day: async (id, ...asked) => (await partOf(directory, shards, id)).history.day(id, ...asked),
+    },
+    sessions: { authenticate } as Sessions,
+    isLive: async () => true,
+  });
+  standings.onEpoch(realtime.newEpoch);
+  standings.start();
+  const server = createServer();
+  realtime.attach(server, { addressOf: () => '127.0.0.1', pace: noPace }, async () => {
+    throw new Error('no orders here');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  realtime.start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    standings,
+    held: () => realtime.stats().broadcasting,
+    async stop(): Promise<void> {
+      await realtime.stop(1_000);
+      standings.stop();
+      clock.stop();
+      server.closeAllConnections();
+      server.close();
+      disconnect(redis);
+    },
+  };
+}
+
+/** As a program: it says its port, and how many leases it has. */
+export async function main(): Promise<void> {
+  const web = await startShardWeb(process.env.REDIS_URL ?? '');
+  process.stdout.write(`{"port":${web.port}}\n`);
+  setInterval(() => process.stdout.write(`held ${web.held()}\n`), 100);
+}
