@@ -31,7 +31,7 @@ const GRANT = micro(1_000_000_000_000);
 export async function openShards(url: string, logged: string[] = []) {
   const config = loadConfig({ ...ENVIRONMENT, LOG_LEVEL: 'debug', REDIS_URL: url });
   const log = createLogger(config, 'web', { write: (line: string) => logged.push(line) });
-  const redis = connect({ urls: [url] });
+  const redis = connect({ urls: url.split(',') });
   await ready(redis, READY_MS);
   const run = createScripts(redis);
   const clock = createClock(() => runProbe(run, shardKeys()));

@@ -11,7 +11,7 @@ import { signedAs } from '../store/fuzzing/requests';
 import { PLAIN_TERMS } from '../support/engine-order';
 import { type Listener, listen } from '../support/listener';
 import { portOf, type Started, startScript } from '../support/processes';
-import { startTestRedis } from '../support/redis';
+import { startTestCluster, startTestRedis } from '../support/redis';
 import { sleep, until } from '../support/waiting';
 import { bookOf, createBookClient } from './book-client';
 import { COUNT, openShards, type ShardWeb, startShardWeb } from './shard-web';
@@ -19,15 +19,15 @@ import { COUNT, openShards, type ShardWeb, startShardWeb } from './shard-web';
 /** Two web processes on one Redis with four shards: clients receive the same as with one shard. */
 const ZERO = `0x${'00'.repeat(20)}`;
 
-let server: Awaited<ReturnType<typeof startTestRedis>>;
+let server: { readonly url: string; stop(): Promise<void> };
 let world: Awaited<ReturnType<typeof openShards>>;
 let markets: Market[];
 const webs: ShardWeb[] = [];
 const processes: Started[] = [];
 const open: { close(): void }[] = [];
 
-beforeEach(async () => {
-  server = await startTestRedis();
+async function begin(start: () => Promise<{ readonly url: string; stop(): Promise<void> }>): Promise<void> {
+  server = await start();
   world = await openShards(server.url);
   markets = [];
   for (const [k, { engine }] of world.shards.entries()) {
@@ -38,7 +38,7 @@ beforeEach(async () => {
     await world.redis.hset(shardKeys().marketShards, market.terms.id, k);
     markets.push(market);
   }
-});
+}
 afterEach(async () => {
   for (const one of open.splice(0)) one.close();
   for (const { child } of processes.splice(0)) child.kill('SIGKILL');
@@ -150,37 +150,45 @@ async function expectBooks(books: Awaited<ReturnType<typeof followBooks>>): Prom
   }
 }
 
-test('a wallet that trades in four shards receives each event once, in order, under one row of numbers', async () => {
-  const [one, other] = [await web(), await web()];
-  await until('every shard is broadcast', () => one.held() + other.held() === COUNT);
-  const ann = wallet();
-  const [here, there] = [await listener(one, ann), await listener(other, ann)];
-  const books = [...(await followBooks(one)), ...(await followBooks(other))];
-  const hashes = await tradeMuch(ann, 40);
-  for (const at of [here, there]) {
-    await until('every order is filled', () => hashes.every((hash) => ordersFilled(at).has(hash)));
-    await until('every trade', () => at.all('trade:update').length === 40);
-    const total = (
-      await Promise.all(world.shards.map(({ reads }) => reads.balances(ann.toLowerCase())))
-    ).reduce((sum, { freeMicro }) => sum + freeMicro, 0);
-    await until('the last balance', () => {
-      const { collateral } = at.all('balance:update').at(-1) ?? {};
-      return collateral !== undefined && Math.round(Number(collateral.available) * 1e6) === total;
-    });
-    expect(tradesOf(at)).toHaveLength(40);
-    expectUnbroken(at);
-  }
-  // The trades of one market come in its order: each is of No, below the price of the one before.
-  for (const { terms } of markets) {
-    const mine = here.all('trade:update').filter(({ marketId }) => marketId === terms.id);
-    const prices = mine.map(({ price }) => Number(price));
-    expect(prices).toEqual([...prices].sort((a, b) => b - a));
-  }
-  await expectBooks(books.slice(0, COUNT));
-  await expectBooks(books.slice(COUNT));
-});
+test.each([
+  ['one Redis', startTestRedis],
+  ['a cluster of three masters', startTestCluster],
+])(
+  'on %s a wallet that trades in four shards receives each event once, in order, under one row of numbers',
+  async (_name, start) => {
+    await begin(start);
+    const [one, other] = [await web(), await web()];
+    await until('every shard is broadcast', () => one.held() + other.held() === COUNT);
+    const ann = wallet();
+    const [here, there] = [await listener(one, ann), await listener(other, ann)];
+    const books = [...(await followBooks(one)), ...(await followBooks(other))];
+    const hashes = await tradeMuch(ann, 40);
+    for (const at of [here, there]) {
+      await until('every order is filled', () => hashes.every((hash) => ordersFilled(at).has(hash)));
+      await until('every trade', () => at.all('trade:update').length === 40);
+      const total = (
+        await Promise.all(world.shards.map(({ reads }) => reads.balances(ann.toLowerCase())))
+      ).reduce((sum, { freeMicro }) => sum + freeMicro, 0);
+      await until('the last balance', () => {
+        const { collateral } = at.all('balance:update').at(-1) ?? {};
+        return collateral !== undefined && Math.round(Number(collateral.available) * 1e6) === total;
+      });
+      expect(tradesOf(at)).toHaveLength(40);
+      expectUnbroken(at);
+    }
+    // The trades of one market come in its order: each is of No, below the price of the one before.
+    for (const { terms } of markets) {
+      const mine = here.all('trade:update').filter(({ marketId }) => marketId === terms.id);
+      const prices = mine.map(({ price }) => Number(price));
+      expect(prices).toEqual([...prices].sort((a, b) => b - a));
+    }
+    await expectBooks(books.slice(0, COUNT));
+    await expectBooks(books.slice(COUNT));
+  },
+);
 
 test('a socket that resumes after its last number, at the other process, misses nothing of any shard', async () => {
+  await begin(startTestRedis);
   const [one, other] = [await web(), await web()];
   const ann = wallet();
   const first = await listener(one, ann, { lastAccountSequence: null });
@@ -201,6 +209,7 @@ test('a socket that resumes after its last number, at the other process, misses 
 });
 
 test('leases spread over the processes, and after kill -9 of one the other goes on without a loss', async () => {
+  await begin(startTestRedis);
   const killed = startScript("require('./test/realtime/shard-web.ts').main()", { REDIS_URL: server.url });
   processes.push(killed);
   await portOf(killed);
@@ -225,6 +234,7 @@ test('leases spread over the processes, and after kill -9 of one the other goes 
 });
 
 test('an epoch that changes in one shard is another epoch for clients, and no number of the former is known', async () => {
+  await begin(startTestRedis);
   const one = await web();
   const ann = wallet();
   const first = await listener(one, ann, { lastAccountSequence: null });
@@ -245,6 +255,7 @@ test('an epoch that changes in one shard is another epoch for clients, and no nu
 });
 
 test('cancelOnDisconnect cancels the orders of a wallet in every shard, and no others', async () => {
+  await begin(startTestRedis);
   const [one, other] = [await web(), await web()];
   const [ann, bob] = [wallet(), wallet()];
   const socket = await listener(one, ann, { cancelOnDisconnect: true });

@@ -58,7 +58,7 @@ export interface MarketFeed {
   hearing(room: string): void;
   /** Compares every market with its log and sends missing updates. */
   catchUp(): Promise<void>;
-  /** The same, then sends every room its position. While Redis does not respond it sends nothing, because it might be wrong. */
+  /** The same, then sends every room its position; not the rooms of markets that do not answer, because it might be wrong. */
   heartbeat(): Promise<void>;
 }
 
@@ -234,16 +234,29 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     emit(market.room, EVENTS.snapshot, snapshot);
   }
 
-  async function catchUp(): Promise<void> {
+  /** Returns the markets that could not be compared with their logs, because their shard does not answer. */
+  async function lookAtAll(): Promise<ReadonlySet<Tracked>> {
     const followed = [...markets.values()];
     const tails = await broadcasts.tails(followed.map(({ id }) => id));
+    const silent = new Set<Tracked>();
     await Promise.all(
-      followed.map((market, i) => {
-        const tail = tails[i] ?? null;
+      followed.map(async (market, i) => {
+        const tail = tails[i];
+        if (tail === undefined) return silent.add(market);
         const isSame = tail?.sequence === market.cursor && tail.checksum === market.checksum;
-        return isSame || (tail === null && market.checksum === null) ? undefined : settle(market);
+        if (isSame || (tail === null && market.checksum === null)) return;
+        return settle(market).catch((error: Error) => {
+          log.debug({ err: error.message, marketId: market.id }, 'a market could not be compared');
+          silent.add(market);
+        });
       }),
     );
+    return silent;
+  }
+
+  async function catchUp(): Promise<void> {
+    const silent = await lookAtAll();
+    if (silent.size > 0) throw new Error(`${silent.size} markets are silent`);
   }
 
   function forgetUnheard(): void {
@@ -260,8 +273,10 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     catchUp,
     async heartbeat() {
       forgetUnheard();
-      await catchUp();
-      for (const { room, terms, cursor } of markets.values()) {
+      const silent = await lookAtAll();
+      for (const market of markets.values()) {
+        const { room, terms, cursor } = market;
+        if (silent.has(market)) continue;
         emit(room, EVENTS.heartbeat, presentHeartbeat(terms.conditionId, cursor, Math.trunc(reads.clock())));
       }
     },

@@ -185,7 +185,8 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     const wallets = [...followed.values()];
     const ends = await accounts.ends(wallets.map(({ address }) => address));
     for (const [i, wallet] of wallets.entries()) {
-      const end = ends[i] ?? null;
+      const end = ends[i];
+      if (end === undefined) continue;
       const isDue = performance.now() - wallet.openedMs > OPEN_EVERY_MS;
       if (end === null || isDue) await keepOpen(wallet);
       // Redis has lost its latest writes, and the sockets receive the new epoch.

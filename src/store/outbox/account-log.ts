@@ -67,8 +67,8 @@ export interface AccountLogWriter {
 export interface AccountLogReads {
   /** Opens the wallet's log, or keeps it open; the log misses no event from the number `first` on. */
   open(address: string): Promise<{ readonly first: number; readonly last: number }>;
-  /** Returns the latest number of each log; null for a log that is not open. */
-  ends(addresses: readonly string[]): Promise<(number | null)[]>;
+  /** Returns the latest number of each log: null for one that is not open, undefined for one whose shard does not answer. */
+  ends(addresses: readonly string[]): Promise<(number | null | undefined)[]>;
   /** Returns at most `most` events after a number, oldest first. */
   since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
   /** Returns the number below which the wallet's log may miss events; 0 when it misses none. */

@@ -34,8 +34,8 @@ export interface BookAndTail {
 export interface BroadcastReads {
   /** The last broadcast update of a market. */
   tail(id: MarketId): Promise<BookUpdate | null>;
-  /** The same for many markets; null for a market without a broadcast. */
-  tails(ids: readonly MarketId[]): Promise<(BookUpdate | null)[]>;
+  /** The same for many markets: null for one without a broadcast, undefined for one whose shard does not answer. */
+  tails(ids: readonly MarketId[]): Promise<(BookUpdate | null | undefined)[]>;
   /** The updates of the log from `sequence` on, oldest first. */
   since(id: MarketId, sequence: number): Promise<BookUpdate[]>;
   /** The market's own sequence; 0 when the market does not exist. */

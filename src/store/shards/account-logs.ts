@@ -60,15 +60,17 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
     return { first: Number(first), last: Number(last) };
   }
 
-  async function ends(addresses: readonly string[]): Promise<(number | null)[]> {
-    const found = new Map<string, number | null>();
+  async function ends(addresses: readonly string[]): Promise<(number | null | undefined)[]> {
+    const found = new Map<string, number | null | undefined>();
     await Promise.all(
       [...groupBy(addresses, homeOfWallet)].map(async ([home, those]) => {
-        const numbers = await partAt(home).ends(those);
-        for (const [i, address] of those.entries()) found.set(address, numbers[i] ?? null);
+        const numbers = await partAt(home)
+          .ends(those)
+          .catch(() => []);
+        for (const [i, address] of those.entries()) found.set(address, numbers[i]);
       }),
     );
-    return addresses.map((address) => found.get(address) ?? null);
+    return addresses.map((address) => found.get(address));
   }
 
   return {

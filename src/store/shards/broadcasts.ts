@@ -8,7 +8,7 @@ export function broadcastsOverShards(directory: Directory, parts: readonly Broad
   const tail = async (id: MarketId) => (await at(id)).tail(id);
   return {
     tail,
-    tails: (ids) => Promise.all(ids.map(tail)),
+    tails: (ids) => Promise.all(ids.map((id) => tail(id).catch(() => undefined))),
     since: async (id, sequence) => (await at(id)).since(id, sequence),
     sequence: async (id) => (await at(id)).sequence(id),
     load: async (id) => (await at(id)).load(id),
