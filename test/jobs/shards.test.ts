@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Market } from '../../src/exchange/facts';
+import { createQueueCounts } from '../../src/jobs/queue-counts';
+import { queuesOf, settlementQueueOf } from '../../src/jobs/queues';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { holderOf, nameOf } from '../../src/store/redis/holder';
 import { shardKeys } from '../../src/store/redis/keys';
@@ -110,6 +112,18 @@ test('a shard whose Redis is silent holds up neither the settlements nor the cho
       await worlds[shard]?.markets.edit(markets[shard]?.terms.id ?? '', { closesAtMs: dueMs });
     await trade(others, 20);
     for (const shard of others) await settled(shard);
+    // A scrape counts the jobs of the others; commands of a worker's connection have no time-out.
+    const connection = connect({ urls: cluster.url.split(','), blocking: true });
+    await ready(connection, READY_MS);
+    const counts = createQueueCounts(connection, () => undefined, SHARDS);
+    const missing = async () => {
+      const counted = new Set((await counts.count()).map(({ queue }) => queue));
+      return queuesOf(SHARDS).flatMap(({ name }) => (counted.has(name) ? [] : [name]));
+    };
+    // The first scrapes are made while the queues connect.
+    await until('all others are counted', async () => (await missing()).length <= 1);
+    expect(await missing()).toEqual([settlementQueueOf(silent).name]);
+    disconnect(connection);
     // Closed by the clock: the chores of several seconds went on.
     for (const shard of others)
       await until('the market closes', async () => {

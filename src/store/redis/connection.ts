@@ -164,7 +164,19 @@ function clusterOf(
     ? new Cluster(nodes, options)
     : new CommandCluster(nodes, { ...options, retryDelayOnFailover: 0 });
   client.on('+node', guardNode);
-  return client;
+  return askingAnyMaster(client);
+}
+
+/**
+ * BullMQ asks each new connection for the version of Redis before anything else, and a cluster's client asks one node at random: a
+ * silent one would hold up the queues of all others.
+ */
+function askingAnyMaster(client: Cluster): Cluster {
+  const duplicate = client.duplicate.bind(client);
+  return Object.assign(client, {
+    info: () => Promise.any(client.nodes('master').map((node) => node.info())),
+    duplicate: (...options: Parameters<Cluster['duplicate']>) => askingAnyMaster(duplicate(...options)),
+  });
 }
 
 /** Resolves once commands can be sent; rejects after `limitMs`, with the errors met meanwhile. */
