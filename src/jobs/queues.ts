@@ -39,7 +39,7 @@ const CHORE_QUEUES = [
   'keep-journal',
 ] as const;
 /** The chores of an exchange with several shards; see shard-chores.ts. */
-const SHARD_QUEUES = ['finish-transfers', 'enforce-mode'] as const;
+const SHARD_QUEUES = ['finish-transfers', 'finish-markets', 'enforce-mode'] as const;
 
 /** All queues, for the board and the metrics. */
 export const queuesOf = (shards: number): readonly QueueName[] => [

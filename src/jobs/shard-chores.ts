@@ -7,17 +7,21 @@ interface ShardChoresOptions {
   readonly finishTransfers: () => Promise<TransfersReport>;
   /** Of src/store/verbs/shard-modes.ts. */
   readonly enforceMode: () => Promise<ModesReport>;
+  /** `finish` of src/store/shards/markets.ts. */
+  readonly finishMarkets: () => Promise<void>;
   /** Told each time a channel is seen that lost entries: the collateral is there twice. */
   readonly onBroken: (from: number, to: number) => void;
 }
 
 const TRANSFERS_EVERY_MS = 1_000;
 const MODE_EVERY_MS = 500;
+const MARKETS_EVERY_MS = 1_000;
 
 /** The chores that the shards of an exchange have together, besides those of each shard (over-shards.ts). */
 export function createShardChores({
   finishTransfers,
   enforceMode,
+  finishMarkets,
   onBroken,
 }: ShardChoresOptions): readonly Chore[] {
   return [
@@ -42,5 +46,7 @@ export function createShardChores({
           throw new Error(`shards without an answer: ${silent.join(', ')}; the others have the mode`);
       },
     },
+    // A market is claimed, created and listed in three steps; this chore does those that are missing.
+    { name: 'finish-markets', everyMs: MARKETS_EVERY_MS, run: finishMarkets },
   ];
 }

@@ -1,8 +1,12 @@
 import { createShardChores } from '../../src/jobs/shard-chores';
 import type { RunningRedis } from '../../src/local/redis';
+import { createMarkets } from '../../src/store/markets/markets';
 import { addressBytes } from '../../src/store/records/order';
 import { holderOf, nameOf } from '../../src/store/redis/holder';
-import type { ShardKeys } from '../../src/store/redis/keys';
+import { type ShardKeys, shardKeys } from '../../src/store/redis/keys';
+import { createDirectory } from '../../src/store/shards/directory';
+import { createListing } from '../../src/store/shards/markets';
+import type { Engine } from '../../src/store/verbs/engine';
 import { createShardModes } from '../../src/store/verbs/shard-modes';
 import { createTransfers } from '../../src/store/verbs/transfers';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
@@ -12,12 +16,22 @@ import { until } from '../support/waiting';
 const SHARDS = 4;
 const CANCEL_ONLY = '1';
 
+/** A process that creates markets with these engines of the shards. */
+const listingOf = ({ redis, run, shards }: ShardWorld, engines: readonly Pick<Engine, 'createMarket'>[]) =>
+  createListing({
+    ...{ redis, run },
+    directory: createDirectory({ redis, keys: shardKeys(), count: SHARDS }),
+    shards: shards.map((keys, shard) => ({ keys, engine: engines[shard] as Pick<Engine, 'createMarket'> })),
+  });
+
 /** The chores of a worker, and the channels that they found broken. */
-function choresIn({ redis, channels, shards, exchange }: ShardWorld) {
+function choresIn(world: ShardWorld) {
+  const { redis, channels, shards, exchange } = world;
   const broken: string[] = [];
   const chores = createShardChores({
     finishTransfers: createTransfers({ redis, channels, shards, olderThanMs: 0 }).finish,
     enforceMode: createShardModes({ redis, shards, parts: exchange.parts }).enforceMode,
+    finishMarkets: listingOf(world, exchange.parts).finish,
     onBroken: (from, to) => broken.push(`${from} to ${to}`),
   });
   const run = async (name: string): Promise<void> => {
@@ -60,6 +74,27 @@ describe('on one Redis', () => {
     await run('finish-transfers');
     expect(broken).toEqual(['0 to 1', '0 to 1']);
     expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('25000000');
+  });
+
+  test('a market that was claimed and not created appears', async () => {
+    const { run } = choresIn(w);
+    const dying = w.shards.map(() => ({ createMarket: () => Promise.reject(new Error('killed')) }));
+    const markets = createMarkets({
+      engine: { ...(w.exchange.parts[0] as Engine), createMarket: listingOf(w, dying).createMarket },
+      clock: { now: Date.now, observe: () => undefined },
+      ctfIds: (_, questionId) => ({ conditionId: questionId, tokenIds: ['1', '2'] }),
+      defaultOracle: '0x00',
+      shardCount: SHARDS,
+    });
+    await expect(markets.create({ question: 'Is it finished?', slug: 'is-it-finished' })).rejects.toThrow(
+      'killed',
+    );
+    const listed = () => w.redis.lrange((w.shards[0] as ShardKeys).allMarkets, 0, -1);
+    expect(await listed()).toEqual([]);
+    await run('finish-markets');
+    const [id = ''] = await listed();
+    const shard = Number(await w.redis.hget((w.shards[0] as ShardKeys).marketShards, id));
+    expect(await w.redis.hexists((w.shards[shard] as ShardKeys).markets, id)).toBe(1);
   });
 
   test('a shard that missed the mode gets it', async () => {
