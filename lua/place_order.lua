@@ -15,7 +15,8 @@
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
---          4... behind GONE, its nowMs: at that time the archive did not have this order (lib/traces)
+--          4... a copy of the market's field of traces, which says: the traces under this field have none of this order, and
+--          their expiration does not refuse it (lib/traces); or behind GONE, its nowMs: then the archive did not have this order
 -- Returns  the record, when the order rested and met no order; { BOOKED, record, fills }, when it was booked otherwise,
 --          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
@@ -62,7 +63,7 @@ local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(
 local found = best_level and redis.call('HMGET', KEYS[1], 's', level, 'g', best_level)
   or redis.call('HMGET', KEYS[1], 's', level, 'g')
 local objection = not found[1] and 'MARKET_NOT_FOUND'
-if found[3] then
+if found[3] and found[3] ~= ARGV[4] then
   local traces = require('lib.traces')
   local count, span, factor = traces.head(found[3])
   local part, trace = request.trace(ARGV[1], yes)

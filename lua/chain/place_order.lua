@@ -5,7 +5,7 @@
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:u:<address>   7 {x}:out
 --          and, as needed, those of lua/place_order.lua, {x}:ck, {x}:cap, {x}:xp, {x}:str and {x}:funds, all in this slot
 -- ARGV     1 request, packed (lib/request, lib/booking)   2 order hash, 32 bytes   3 the submitter's part of the record's body
---          4... behind GONE, its nowMs (lib/gone)
+--          4... as lua/place_order.lua
 -- Returns  { BOOKED, record, fills }, when it was booked, or with `dryRun` would have been. Else { code, nowMs, ... }
 --          REPLAYED  record, ''                                 this hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again

@@ -13,7 +13,7 @@ local WORD_MS = 30000
 --                   another Redis took over
 --   GONE            the market has the trace of the order, and the caller has not said otherwise. It says so by the argument behind
 --                   the `given` ones of the script: the time at which another call of it met the trace of this order, and the
---                   archive did not have the order then.
+--                   archive did not have the order then. A field of traces in its place is no such word: it is not the market's.
 function gone.objection(key, packed, last, trace, expiration, now_ms, given)
   local count, _, expired, factor = traces.open(packed)
   if expiration > 0 and expiration <= expired and now_ms < expiration * 1000 then
@@ -24,7 +24,7 @@ function gone.objection(key, packed, last, trace, expiration, now_ms, given)
   if redis.call('SISMEMBER', traces.bucket(key, place, factor), trace) == 0 then
     return nil
   end
-  local looked_ms = tonumber(ARGV[given + 1] or 'nan')
+  local looked_ms = tonumber(ARGV[given + 1] or '') or math.huge
   return not (now_ms >= looked_ms and now_ms < looked_ms + WORD_MS) and 'GONE' or nil
 end
 

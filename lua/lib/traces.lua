@@ -3,8 +3,14 @@
 --
 -- {x}:m:<id>        hash: `g` the number of buckets I4, the least power of two above it I4, the factor I3, the latest expiration I5
 --                   (epoch seconds) of the orders that left without a trace because they had expired, and the number of traces
---                   I6; absent while the market has none of these
+--                   I6, then the stamp, 8 bytes; absent while the market has none of these
 -- {x}:m:<id>:g<n>   set of the traces of one bucket, from 0 (I3); of whole numbers and so few that Redis keeps 8 bytes for each
+--
+-- {x}:m:<id>:lt     stream: the latest changes of these, an entry for each, for LATEST_MS (traces.note)
+--
+-- The stamp is a digest of the field before, of random bytes of the caller, and of the orders whose traces came. So a field with a
+-- stamp stands for one set of traces: two histories of a market, for example before and after another Redis took over, never have
+-- the same one. Programs before layout 6 leave it out.
 --
 -- A trace is a number of two parts, one after the other in decimals, of the first 64 bits of an order hash: the first 32 bits and 1,
 -- and the others less what is above 10^9. Redis keeps small sets of such numbers; Lua has none of 64 bits, so a trace is text. Two
@@ -15,7 +21,7 @@
 -- the new last one.
 --
 -- Markets that had traces before there was a factor keep the older form: the number of buckets I4, of traces I6, and the
--- expiration I5; the factor is 1, and <n> is text.
+-- expiration I5; the factor is 1, <n> is text, and there is no stamp.
 
 local integer = require('lib.integer')
 
@@ -23,6 +29,9 @@ local traces = {}
 
 traces.FIELD, traces.FORMAT = 'g', '>I4I4I3I5I6'
 local OLDER, OLDER_FACTOR, BYTES, EXPIRED_AT = '>I4I6I5', 1, 22, 12
+-- A process that follows a market asks a few times a second (src/store/archive/trace-claims.ts). The entries are so many, or up to
+-- a hundred more, because Redis cuts off whole nodes of a stream.
+local LATEST_MS, LATEST_MAX, HEAD_BYTES = '60000', '100', 8
 -- A set of more than 512 numbers takes 31 bytes for each. On average no bucket has more than twice these.
 traces.PER_BUCKET = 200
 
@@ -96,11 +105,34 @@ function traces.span(count)
   return span
 end
 
-function traces.pack(count, total, expired, factor)
+-- Without a stamp the field stands for no certain set.
+function traces.pack(count, total, expired, factor, stamp)
   if factor == OLDER_FACTOR then
     return struct.pack(OLDER, count, total, expired)
   end
-  return struct.pack(traces.FORMAT, count, traces.span(count), factor, expired, total)
+  return struct.pack(traces.FORMAT, count, traces.span(count), factor, expired, total) .. stamp
+end
+
+-- The first bytes of a hash, of which its trace is made.
+function traces.head_of(hash)
+  return hash:sub(1, HEAD_BYTES)
+end
+
+-- The stamp behind a change of the field `before`, by which the traces of these heads came.
+function traces.stamp(before, random, heads)
+  local digest = redis.sha1hex(random .. heads .. before)
+  return struct.pack('>I4I4', tonumber(digest:sub(1, 8), 16), tonumber(digest:sub(9, 16), 16))
+end
+
+-- Notes a change of the field for those who know the traces before: the field before and after, and the heads of what came.
+function traces.note(key, before, after, heads)
+  local latest = traces.latest(key)
+  redis.call('XADD', latest, 'MAXLEN', '~', LATEST_MAX, '*', 't', struct.pack('>Bc0Bc0', #before, before, #after, after) .. heads)
+  redis.call('PEXPIRE', latest, LATEST_MS)
+end
+
+function traces.latest(key)
+  return key .. ':lt'
 end
 
 -- The key of a bucket, of either form.

@@ -3,6 +3,7 @@ import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
 import { createPast, NO_PAST, type Past } from '../store/archive/past';
+import { createTraceClaims, NO_CLAIMS, type TraceClaims } from '../store/archive/trace-claims';
 import { type Audit, createAudit } from '../store/audit/audit';
 import { createHistory, type History } from '../store/candles/history';
 import { createStandings, type Standings } from '../store/health/standing';
@@ -45,6 +46,7 @@ export interface ShardParts {
   /** Of this shard alone; null where none is configured. */
   readonly archive: Archive | null;
   readonly past: Past;
+  readonly claims: TraceClaims;
   readonly standings: Standings;
   readonly history: History;
   readonly reads: Reads;
@@ -106,6 +108,7 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
     keys,
     archive,
     past,
+    claims: archive === null ? NO_CLAIMS : createTraceClaims({ run, keys }),
     standings,
     history,
     reads,

@@ -9,6 +9,7 @@ import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics } from '../metrics/metrics';
 import type { Past } from '../store/archive/past';
+import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
@@ -84,16 +85,17 @@ interface TradeParts extends Door {
   readonly reads: Reads;
   readonly scale: ChainScale;
   readonly past: Past;
+  readonly claims: TraceClaims;
   readonly grantMicro: Micro;
   readonly placing: ChainPlacing | null;
 }
 
 /** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
 function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...parts }: TradeParts) {
-  const { past, grantMicro, placing } = parts;
+  const { past, claims, grantMicro, placing } = parts;
   const { chain, collateralAddress: collateral, matchMakersMax: makersMax } = config;
   const requests = createChainRequests({ redis, keys, now: clock.now });
-  const own = createEngine({ run, keys, grantMicro, makersMax, past, chain: placing });
+  const own = createEngine({ run, keys, grantMicro, makersMax, past, claims, chain: placing });
   const engine: Engine =
     placing === null
       ? own
@@ -127,13 +129,13 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const archive = openArchive(config, 0, log);
   const scale = chainScale(config.collateralDecimals);
   const shard = openShard({ config, redis, run, clock, scale, grantMicro, archive }, keys);
-  const { past, marketList, settlements, standings, outboxLag } = shard;
+  const { past, claims, marketList, settlements, standings, outboxLag } = shard;
   const books =
     config.chain &&
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
   const reads = books?.reads ?? shard.reads;
   const trade = openTrade(config, {
-    ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
+    ...{ redis, run, keys, clock, reads, scale, past, claims, grantMicro },
     placing: books?.placing ?? null,
   });
   standings.onEpoch((epoch, before) =>

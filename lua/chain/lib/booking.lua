@@ -138,7 +138,7 @@ function booking.book(old_hash)
   local b, replaced, old = book.open(q.shard, q.market, 'g'), nil, nil
   if not b then
     return refuse('MARKET_NOT_FOUND')
-  elseif b.known.g ~= '' then
+  elseif b.known.g ~= '' and b.known.g ~= ARGV[old_hash and 5 or 4] then
     local gone = require('lib.gone')
     local last, trace = request.trace(ARGV[1], q.yes)
     local objection = gone.objection(b.key, b.known.g, last, trace, q.expiration, q.now_ms, old_hash and 4 or 3)

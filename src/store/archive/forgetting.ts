@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { Archive, Batch } from '../../exchange/archive';
 import { MODES } from '../../exchange/status';
-import { LAYOUT } from '../health/layout';
+import { ARCHIVE_READER } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
 import { ORDER_CHANGES, SETTLEMENT, STREAM_PLACE } from '../records/layout';
 import { countFills } from '../records/order';
@@ -67,6 +67,8 @@ export const KEEP_MS = 60_000;
 export const PICK_MS = KEEP_MS + 1_000;
 /** Of the factors that choose the buckets of a market's traces (lua/lib/traces.lua): the least, and the end. */
 const FACTORS = [2, 2 ** 20] as const;
+/** Of the stamps that fields of traces get (lua/lib/traces.lua). */
+const SALT_BYTES = 8;
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
 const ORDERS_STEP = 45;
 const [MATCHES_STEP, FILLS_STEP] = [40, 500];
@@ -124,7 +126,7 @@ export function createForgetting({
       throw new ArchiveMismatch(
         'ARCHIVE_URL names the archive of another exchange; give this one an empty database',
       );
-    const id = await run('open_archive', [keys.archive, keys.layout], [state.id, LAYOUT]);
+    const id = await run('open_archive', [keys.archive, keys.layout], [state.id, ARCHIVE_READER]);
     if (id.toString() !== state.id)
       throw new ArchiveMismatch('the orders that left Redis are in another archive than that of ARCHIVE_URL');
     // Asked behind archive.open: who held the lease before forgets nothing any more, and who takes it from now on opens the archive
@@ -192,7 +194,10 @@ export function createForgetting({
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [keys.prefix, token, number, keepMs, randomInt(...FACTORS), ...orders.flatMap(orderArguments)],
+      [
+        ...([keys.prefix, token, number, keepMs, randomInt(...FACTORS), randomBytes(SALT_BYTES)] as const),
+        ...orders.flatMap(orderArguments),
+      ],
     );
 
   const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>

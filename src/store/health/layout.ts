@@ -14,9 +14,12 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *      programs of layout 4 do not start once an archive has been opened
  *   6  markets may be in several shards; older programs may read the data until a program with more than one shard notes
  *      their number (lua/note_shards.lua)
+ *   7  a market's field of traces ends with a stamp: programs of layout 5 write it without one, which nobody trusts
  */
-export const LAYOUT = 6;
+export const LAYOUT = 7;
 const OLDEST_READER = 1;
+/** Once there is an archive: the oldest layout whose programs find every trace. */
+export const ARCHIVE_READER = 5;
 
 /** The layout noted in the data. */
 export interface Layout {

@@ -9,6 +9,7 @@ import {
 } from '../../exchange/status';
 import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
 import type { Past } from '../archive/past';
+import type { TraceClaims } from '../archive/trace-claims';
 import { REQUEST } from '../records/layout';
 import {
   addressBytes,
@@ -77,6 +78,7 @@ interface PlaceOptions {
   readonly grantMicro: Micro;
   readonly makersMax: number;
   readonly past: Past;
+  readonly claims: TraceClaims;
   /** Null with paper funds. */
   readonly chain: ChainPlacing | null;
 }
@@ -116,14 +118,22 @@ export interface Placing {
 }
 
 /** The verbs that book an order. */
-export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: PlaceOptions): Placing {
+export function createPlace({
+  run,
+  keys,
+  grantMicro,
+  makersMax,
+  past,
+  claims,
+  chain,
+}: PlaceOptions): Placing {
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
-   * would have had there. The script looks past a trace that is of another order.
+   * would have had there. The script looks for no trace that certainly is not there, and past one that is of another order.
    */
   async function book(
     request: PlaceRequest,
-    script: (keys: PlaceKeys, args: PlaceArgs, looked: readonly Buffer[]) => Promise<Reply>,
+    script: (keys: PlaceKeys, args: PlaceArgs, known: readonly Buffer[]) => Promise<Reply>,
   ): Promise<Reply> {
     const maker = addressBytes(request.maker);
     const scriptKeys = placeKeys(keys, request.marketId, maker);
@@ -133,14 +143,15 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       hashBytes(request.orderHash),
       encodeBody(terms, maker),
     ] as const;
-    let looked: readonly Buffer[] = [];
+    const claim = claims.claim(request.marketId, request.orderHash, terms.expirationSec);
+    let known: readonly Buffer[] = claim ? [claim] : [];
     let reads = 0;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = await script(scriptKeys, args, looked);
+      const reply = await script(scriptKeys, args, known);
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
-      if (name === 'GONE') looked = [nowMs];
+      if (name === 'GONE') known = [nowMs];
       else if (name === 'UNSEEN' && chain !== null && reads < READS_MAX) {
         await chain.see(request.maker, request.marketId);
         reads++;
@@ -158,16 +169,16 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
   }
 
   async function place(request: PlaceRequest): Promise<PlaceReply> {
-    const reply = await book(request, (scriptKeys, args, looked) =>
-      run('place_order', scriptKeys, [...args, ...looked]),
+    const reply = await book(request, (scriptKeys, args, known) =>
+      run('place_order', scriptKeys, [...args, ...known]),
     );
     return readReply(request, reply, chain);
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
     const replaced = hashBytes(oldHash);
-    const reply = await book(request, (scriptKeys, args, looked) =>
-      run('replace_order', scriptKeys, [...args, replaced, ...looked]),
+    const reply = await book(request, (scriptKeys, args, known) =>
+      run('replace_order', scriptKeys, [...args, replaced, ...known]),
     );
     const [code, , detail, old] = reply as Coded;
     if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail)
