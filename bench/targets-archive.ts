@@ -34,11 +34,21 @@ function linesOf(row: ArchiveRow): Line[] {
       }),
     ];
   }
+  if (row.op === 'claimed') {
+    return [
+      lineOf({
+        ...{ suite, what: 'orders without a look while others leave', figure: row.part * 100, unit: '%' },
+      }),
+    ];
+  }
   return [
     lineOf({
       ...{ suite, what: `insert in a market with ${row.traces.toLocaleString('en-US')} traces` },
       ...{ figure: row.micros, unit: 'us', baseline: 'a market without', ratio: row.ratio },
       target: atMost(INSERT_PART, 'ratio'),
+    }),
+    lineOf({
+      ...{ suite, what: 'the same when the script looks for a trace', figure: row.lookRatio, unit: 'times' },
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { createForgetting } from '../../src/store/archive/forgetting';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
+import { STAMPED_BYTES } from '../../src/store/records/trace';
 import { withWorlds } from '../store/engine/setup';
 import { alice, START_SECOND } from '../support/engine-world';
 import { createMemoryArchive } from '../support/memory-archive';
@@ -51,7 +52,8 @@ test.each([
     const counts = await Promise.all(buckets.map((key) => redis.scard(key)));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(MANY + 1);
     const now = await redis.hgetBuffer(keys.market('market00'), 'g');
-    expect([now?.length, now?.readUInt32BE()]).toEqual([noted.length, BUCKETS]);
+    const bytes = noted === OLDER ? OLDER.length : STAMPED_BYTES;
+    expect([now?.length, now?.readUInt32BE()]).toEqual([bytes, BUCKETS]);
     expect(await redis.exists(`{x0}:m:market00:g${next}`)).toBe(0);
   },
 );

@@ -97,6 +97,7 @@ test(
     if (outcome && 'fault' in outcome) throw new Error(outcome.fault.message);
     for (const kind of ['orders', 'matches', 'lines'])
       expect(outcome?.tally.get(`left: ${kind}`)).toBeGreaterThan(0);
+    expect(outcome?.tally.get('claimed')).toBeGreaterThan(FORGETTING_OPERATIONS / 20);
   },
   LIMIT_MS,
 );

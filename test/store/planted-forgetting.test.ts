@@ -31,6 +31,22 @@ const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'fo
         ),
       ],
       [
+        'a process that follows the traces of a market is not told which came',
+        patch(
+          'forget_orders.lua',
+          'traces.note(m.key, m.before, after, heads)',
+          "traces.note(m.key, m.before, after, '')",
+        ),
+      ],
+      [
+        'a process does not read the first bucket of a market',
+        patch('read_traces.lua', 'local place, found = tonumber(ARGV[2]), {}', 'local place, found = 1, {}'),
+      ],
+      [
+        'the script takes any copy of the field of traces for the current one',
+        patch('place_order.lua', 'found[3] ~= ARGV[4]', 'not ARGV[4]'),
+      ],
+      [
         'an order leaves before its matches',
         patch('forget_orders.lua', 'not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)', 'true'),
       ],

@@ -113,7 +113,9 @@ test.each(rows)('%s (%s) reads only keys and arguments that its callers pass', (
   const source = bundles[funds].get(name) ?? '';
   // After the keys of a script that takes any number of them comes the door; the script reads none of those by its number.
   expect(highest(source, 'KEYS')).toBeLessThanOrEqual(entry.keys.length);
-  expect(highest(source, 'ARGV')).toBeLessThanOrEqual(entry.args);
+  // A caller of one that takes further arguments may leave out the first of those.
+  const first = entry.more.args ? 1 : 0;
+  expect(highest(source, 'ARGV')).toBeLessThanOrEqual(entry.args + first);
 });
 
 test('no two keys have one pattern, so a header that swaps two keys is found', () => {

@@ -8,7 +8,7 @@ import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createModel, type Model } from '../../model/exchange';
 import type { ModelOrder } from '../../model/matching';
 import type { Ledger } from './compare';
-import { createOblivion, type Oblivion } from './forgetting';
+import { countedClaims, createOblivion, type Oblivion } from './forgetting';
 import type { World } from './operations';
 import { addressOf } from './requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
@@ -105,8 +105,10 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
   const oblivion = options.forgetting
     ? createOblivion(redis, run, keys, options.forgetting === 'late')
     : null;
-  const past = oblivion ? { past: oblivion.past } : {};
-  const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...past });
+  const tally: Tally = new Map();
+  const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
+  const left = oblivion ? { past: oblivion.past, claims: countedClaims({ run, keys, count }) } : {};
+  const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...left });
   const model = createModel({ grantMicro, makersMax, staleMax });
   const marketIds = world.markets.map(({ id }) => id);
   for (const id of marketIds) {
@@ -115,9 +117,8 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
   }
   const addresses = Array.from({ length: world.wallets }, (_, i) => addressOf(i));
   const emitted = model.emitted.splice(0).length;
-  const tally: Tally = new Map();
   return {
-    ...{ world, run, keys, engine, model, tally, marketIds, setClock, oblivion },
+    ...{ world, run, keys, engine, model, tally, marketIds, setClock, oblivion, count },
     ledger: {
       addresses,
       booked: new Map(),
@@ -134,7 +135,6 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
     memory: new Map(),
     levels: new Map(),
     chains: new Map(),
-    count: (what) => void tally.set(what, (tally.get(what) ?? 0) + 1),
     now: () => nowMs,
     async toldNow() {
       if (!realTime) return nowMs;
