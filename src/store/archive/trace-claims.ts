@@ -43,13 +43,13 @@ export interface ClaimLimits {
 
 /** By `npm run bench -- archive`; bench/README.md has the figures. */
 export const CLAIM_LIMITS: ClaimLimits = {
-  ...{ refreshMs: 250, fillMs: 10, ordersPerReading: 16, tracesPerOrder: 10 },
+  ...{ refreshMs: 100, fillMs: 10, ordersPerReading: 16, tracesPerOrder: 10 },
   ...{ tracesMost: 2_000_000, bytesMost: 64_000_000, marketsMost: 2_000, idleMs: 60_000 },
 };
 
 /** Of one reading: of 200 traces each on average, they take Redis 0.2 ms. */
 const BUCKETS_STEP = 4;
-/** A filter has room for so many times the traces that there were when it was begun. It may be filled to twice that. */
+/** A filter has room for so many times the traces that there were when it was begun; then another is begun. */
 const ROOM = 2;
 /** So that the first orders that leave do not make it too small at once. */
 const ROOM_LEAST = 1_000;
@@ -193,7 +193,7 @@ function follow(followed: Followed, [field, changes, bucket, traces]: Reading): 
     for (const trace of partsOfHeads(heads)) followed.traces.add(trace);
     known = after;
   }
-  if (!known.equals(field) || TRACES.get.traces(field) > followed.room * 2) return false;
+  if (!known.equals(field) || TRACES.get.traces(field) > followed.room) return false;
   for (const text of traces) followed.traces.add(partsOfText(text));
   followed.field = ownCopy(field);
   followed.expiredSec = TRACES.get.expiredSec(field);

@@ -37,7 +37,7 @@ const PASSES_MAX = 50;
 const LOST_EVERY = 7;
 
 /** A web process gets so many orders. */
-const RENEWED_EVERY = 50;
+const RENEWED_EVERY = 150;
 
 class Lost extends Error {}
 
