@@ -91,7 +91,7 @@ async function copied(): Promise<(readonly [key: Buffer, value: Buffer])[]> {
 
 /**
  * A Redis loses its latest writes, and others take their place: as many traces, of other orders. Returns whether an order that left
- * then is known to a process that knew the traces of before.
+ * then is known to a process that knew the traces before the loss.
  */
 async function isKnownBehindALoss(patches: readonly Patch[]): Promise<boolean> {
   const { redis, keys } = world();

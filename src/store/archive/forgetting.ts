@@ -65,10 +65,8 @@ export interface Forgetting {
 export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;
-/** Of the factors that choose the buckets of a market's traces (lua/lib/traces.lua): the least, and the end. */
-const FACTORS = [2, 2 ** 20] as const;
-/** Of the stamps that fields of traces get (lua/lib/traces.lua). */
-const SALT_BYTES = 8;
+/** The factor that chooses the buckets of a market's traces, and random bytes of its stamp (lua/lib/traces.lua). */
+const drawn = (): [number, Buffer] => [randomInt(2, 2 ** 20), randomBytes(8)];
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
 const ORDERS_STEP = 45;
 const [MATCHES_STEP, FILLS_STEP] = [40, 500];
@@ -194,10 +192,7 @@ export function createForgetting({
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [
-        ...([keys.prefix, token, number, keepMs, randomInt(...FACTORS), randomBytes(SALT_BYTES)] as const),
-        ...orders.flatMap(orderArguments),
-      ],
+      [keys.prefix, token, number, keepMs, ...drawn(), ...orders.flatMap(orderArguments)],
     );
 
   const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>

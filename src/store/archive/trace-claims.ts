@@ -8,8 +8,8 @@ import type { ReplyOf } from '../redis/verbs';
 import { createTraceFilter, filterBytes, type TraceFilter } from './trace-filter';
 
 /**
- * What this process knows of the traces of markets, so that place_order need not look for the trace of an order that has none.
- * It follows the markets in which it gets orders; nothing waits for it.
+ * Says which orders have no trace, so that place_order need not look for it. A process follows the traces of the markets in which
+ * it gets orders; nothing waits for that.
  */
 export interface TraceClaims {
   /**
@@ -136,7 +136,7 @@ export function createTraceClaims({ run, keys, limits = CLAIM_LIMITS }: ClaimOpt
     return ordersUnread >= limits.ordersPerReading && nowMs - readAtMs >= pauseMs;
   }
 
-  /** One market at a time. What a reading that fails would have told, the next one tells. */
+  /** One market at a time. The reading after one that failed has what that one would have had. */
   async function read(marketId: MarketId, market: Market, nowMs: number): Promise<void> {
     isReading = true;
     market.ordersUnread = 0;

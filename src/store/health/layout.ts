@@ -14,7 +14,8 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *      programs of layout 4 do not start once an archive has been opened
  *   6  markets may be in several shards; older programs may read the data until a program with more than one shard notes
  *      their number (lua/note_shards.lua)
- *   7  a market's field of traces ends with a stamp: programs of layout 5 write it without one, which nobody trusts
+ *   7  a market's field of traces ends with a stamp: older programs write it without one, and a field
+ *      without a stamp is compared with no copy
  */
 export const LAYOUT = 7;
 const OLDEST_READER = 1;

@@ -187,7 +187,7 @@ export function createOblivion(
   return { above, past, forget, whole };
 }
 
-/** A web process follows the traces of every market as closely as it can, until another takes its place and begins anew. */
+/** A web process follows the traces of every market as closely as it can, until another takes its place and begins with nothing. */
 export function countedClaims({
   count,
   ...store
