@@ -10,7 +10,7 @@
 --
 -- The stamp is a digest of the field before, of random bytes of the caller, and of the orders whose traces came. So a field with a
 -- stamp stands for one set of traces: two histories of a market, for example before and after another Redis took over, never have
--- the same one. Programs before layout 6 leave it out.
+-- the same one. Programs before layout 7 leave it out.
 --
 -- A trace is a number of two parts, one after the other in decimals, of the first 64 bits of an order hash: the first 32 bits and 1,
 -- and the others less what is above 10^9. Redis keeps small sets of such numbers; Lua has none of 64 bits, so a trace is text. Two

@@ -120,7 +120,7 @@ test('the changes of traces go after a minute, and are a hundred or two', async 
   expect(await redis.exists(LATEST)).toBe(0);
 });
 
-test('a field without a stamp, as programs of layout 5 write it, is worth no claim', async () => {
+test('a field without a stamp, as programs before layout 7 write it, is worth no claim', async () => {
   const parts = await opened();
   const { engine, claims } = parts;
   const left = await leave(parts, 3);
