@@ -1,6 +1,12 @@
 import { Refusal } from '../../src/exchange/errors';
 import { ORDER_TYPES, SELF_TRADE_PREVENTIONS } from '../../src/exchange/status';
-import { batchShape, cancelListShape, emptyShape, submitShape } from '../../src/wire/requests/orders';
+import {
+  batchShape,
+  cancelListShape,
+  cancelShape,
+  emptyShape,
+  submitShape,
+} from '../../src/wire/requests/orders';
 import { isUsualSubmission } from '../../src/wire/requests/usual';
 import { createShape, type Shape } from '../../src/wire/shape';
 import { createRandom, type Random } from '../support/random';
@@ -154,6 +160,15 @@ test('lists of every length, with every edge, have the outcome of the schema', (
     for (const body of [...[...lists, ...edges].map((list) => ({ [name]: list })), ...strange])
       expect(outcomeOf(shape, body)).toStrictEqual(outcomeOf(slow, body));
   }
+});
+
+test('a cancel with every edge has the outcome of the schema', () => {
+  const slow = createShape(cancelShape.schema);
+  const hash = `0x${'aB'.repeat(32)}`;
+  const hashes = [hash, ...EDGES].map((orderHash) => ({ orderHash }));
+  for (const body of [...hashes, {}, { orderHash: hash, extra: 1 }, { other: hash }, ...EDGES])
+    expect(outcomeOf(cancelShape, body)).toStrictEqual(outcomeOf(slow, body));
+  expect(outcomeOf(cancelShape, { orderHash: hash })).toStrictEqual({ accepted: { orderHash: hash } });
 });
 
 test('a valid body with numbers of the usual size is usual', () => {

@@ -15,6 +15,7 @@ import {
   CLIENT_ORDER_ID,
   isEmpty,
   isListOf,
+  isOnly,
   isUsualSubmission,
   UINT256,
   UINT256_DIGITS,
@@ -166,12 +167,15 @@ export const batchShape = createShape<BatchBody>(
   isListOf('orders', BATCH_ORDERS_MAX, (order) => order !== undefined),
 );
 
+const isHash = (value: unknown): boolean => typeof value === 'string' && HASH.test(value);
+
 export interface CancelBody {
   readonly orderHash: string;
 }
 
 export const cancelShape = createShape<CancelBody>(
   Joi.object({ orderHash: hashSchema.required().description('The order to cancel.') }).required(),
+  isOnly('orderHash', isHash),
 );
 
 export interface CancelListBody {
@@ -187,7 +191,7 @@ export const cancelListShape = createShape<CancelListBody>(
       .required()
       .description('The orders to cancel, in any markets.'),
   }).required(),
-  isListOf('orderHashes', CANCEL_HASHES_MAX, (hash) => typeof hash === 'string' && HASH.test(hash)),
+  isListOf('orderHashes', CANCEL_HASHES_MAX, isHash),
 );
 
 export interface CancelAllBody {

@@ -38,6 +38,11 @@ export function isListOf(
   };
 }
 
+/** For an object with one member, which is such a value. */
+export function isOnly(name: string, isValue: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => isObject(value) && Object.keys(value).length === 1 && isValue(value[name]);
+}
+
 function isUsualOption(name: string, value: unknown): boolean {
   switch (name) {
     case 'orderType':
