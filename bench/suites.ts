@@ -18,6 +18,7 @@ import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
 import { benchSettle, type SettleRow, settleLines } from './settle';
+import { benchShards, type ShardsRow } from './shards';
 import { benchSoak, type KindRow, type SoakRow } from './soak';
 import { benchSoakArchive } from './soak-archive';
 import { benchSubmit, type SubmitRow } from './submit';
@@ -25,6 +26,7 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
 import { foreignLines } from './targets-foreign';
+import { shardsLines } from './targets-shards';
 import { soakLines } from './targets-soak';
 
 export interface Wishes {
@@ -131,6 +133,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ deadlineMs, full }, emit) => benchScale(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
     targets.scaleLines,
   ),
+  shards: suite<ShardsRow>(({ deadlineMs }, emit) => benchShards(deadlineMs, emit), shardsLines),
   foreign: suite<ForeignRow>(
     ({ deadlineMs, full }, emit) => benchForeign(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
     foreignLines,

@@ -1,0 +1,35 @@
+import { atLeast, atMost, type Line, lineOf } from './line';
+import type { ShardsRow } from './shards';
+
+/** The part of one shard's figure that is left, by what is reserved. */
+const PARTS: Readonly<Record<number, number>> = { 60: 0.95, 90: 0.9 };
+const PULLED_TIMES = 3;
+
+export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
+  rows.flatMap((row) => {
+    const what = `${row.shards} shards, ${row.reservedPercent} % reserved`;
+    const part = PARTS[row.reservedPercent];
+    const cost = lineOf({
+      ...{ suite: 'shards', what: `${what}: an order costs Redis`, figure: row.redisMicros, unit: 'us CPU' },
+      ...{ baseline: 'one shard, as orders a second of CPU', ratio: row.ofOne },
+      ...(part !== undefined && row.shards > 1 && { target: atLeast(part, 'ratio') }),
+    });
+    if (row.shards === 1) return [cost];
+    return [
+      cost,
+      lineOf({
+        ...{ suite: 'shards', what: `${what}: orders that pull`, figure: 100 * row.pulledPart, unit: '%' },
+        baseline: `${row.transfersPerOrder} transfers an order`,
+      }),
+      lineOf({
+        ...{
+          suite: 'shards',
+          what: `${what}: an order that pulls, p99`,
+          figure: row.pulledP99Ms,
+          unit: 'ms',
+        },
+        ...{ baseline: `local orders (${row.localP99Ms} ms)`, ratio: row.pulledP99Ms / row.localP99Ms },
+        target: atMost(PULLED_TIMES, 'ratio'),
+      }),
+    ];
+  });
