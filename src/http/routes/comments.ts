@@ -20,7 +20,7 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
     const { terms } = await marketOf(parameter(call, 'id'));
     const json = await kept.json(
-      await kept.talk(),
+      await kept.talk(terms.id),
       `comments ${terms.id} ${page.limit} ${page.cursor ?? ''}`,
       () => comments.list(terms.id, page),
       ({ comments: found, next }) => ({ data: found.map(bodyOf), nextCursor: next }),

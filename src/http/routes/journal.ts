@@ -3,6 +3,7 @@ import type { MarketTerms } from '../../exchange/market';
 import type { JournalRow, TradeRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
 import { tradeId } from '../../store/records/views';
+import { JOURNAL_CURSOR_MAX } from '../../store/shards/journal-cursor';
 import {
   presentMove,
   presentPosition,
@@ -20,7 +21,10 @@ const POSITION_STATES = ['open', 'closed'] as const;
 
 /** A wallet's own books: its holdings and gains, its trades, and all moves of its balances. */
 export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Context): AnyEndpoint[] {
-  const pageOf = (query: Query) => ({ limit: limitOf(query, PAGE_SIZES.journal), cursor: cursorOf(query) });
+  const pageOf = (query: Query) => ({
+    limit: limitOf(query, PAGE_SIZES.journal),
+    cursor: cursorOf(query, JOURNAL_CURSOR_MAX),
+  });
 
   const rowsOf = (query: Query) => ({ ...pageOf(query), ...periodOf(query) });
 

@@ -247,12 +247,12 @@ function isBehind(place: Place, after: Place, isAscending: boolean): boolean {
 type PositionPlace = Pick<HeldPosition, 'openedAtMs' | 'marketId' | 'outcome'>;
 
 /** Sorts by the time of opening, which never changes. */
-const newestFirst = (a: PositionPlace, b: PositionPlace): number =>
+export const newestFirst = (a: PositionPlace, b: PositionPlace): number =>
   b.openedAtMs - a.openedAtMs ||
   (a.marketId < b.marketId ? -1 : Number(a.marketId > b.marketId)) ||
   a.outcome - b.outcome;
 
-const placeOf = ({ openedAtMs, marketId, outcome }: PositionPlace): string =>
+export const placeOf = ({ openedAtMs, marketId, outcome }: PositionPlace): string =>
   `${openedAtMs}-${marketId}-${outcome}`;
 
 function parsePlace(cursor: string): PositionPlace {

@@ -32,8 +32,8 @@ export interface Answer<T> {
 export interface Kept {
   /** The current state of the market; null when it does not exist. */
   market(id: MarketId): Promise<Moment | null>;
-  /** The current state of profiles and comments. */
-  talk(): Promise<Moment>;
+  /** The current state of profiles and, with a market, of its comments. */
+  talk(marketId?: MarketId): Promise<Moment>;
   /** Returns the cached answer under `name` of this moment, or the one that `make` makes. A failure is not cached. */
   answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
 }

@@ -80,7 +80,7 @@ export function createReads({
   const matchesOf = createMarketMatches({ redis, keys, past });
 
   async function market(name: string): Promise<Market | null> {
-    const key = name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
+    const key = marketKey(name);
     const cached = known.get(key);
     if (cached) return cached;
     const at = doubts();
@@ -164,12 +164,16 @@ export function createReads({
   };
 }
 
+/** A condition id has digits in either case. */
+export const marketKey = (name: string): string =>
+  name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
+
 const packedMatch = ([id, [, packed]]: [Buffer, [Buffer, Buffer]]): PackedMatch => ({
   ...matchPlace(id),
   packed,
 });
 
-function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
+export function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
   const { freeMicro, reservedMicro } = decodeTokens(packed)[outcome];
   return {
     marketId: market.terms.id,

@@ -6,22 +6,41 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { FoundOrder } from './fill-chain';
 
-interface WalletReadsOptions {
+interface WalletIndexOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly past: Past;
-  readonly views: (found: readonly FoundOrder[]) => Promise<readonly (OrderView | null)[]>;
 }
 
-interface Entry {
+interface WalletReadsOptions extends WalletIndexOptions {
+  readonly views: Views;
+}
+
+/** An order in the list of its wallet. */
+export interface WalletEntry {
   readonly rank: number;
   readonly hash: Buffer;
   /** Of an order that was read from the archive. */
   readonly record?: Buffer;
 }
 
+/** The list of a wallet's orders. */
+export interface WalletIndex<Entry extends WalletEntry = WalletEntry> {
+  /** The next entries below `from`, newest first. Without `more` there are no others behind them. */
+  entries(
+    address: Buffer,
+    from: WalletEntry | null,
+    openOnly: boolean,
+    most?: number,
+  ): Promise<{ readonly found: Entry[]; readonly more: boolean }>;
+  /** The orders of these entries, in any order. One that was dropped meanwhile is missing. */
+  records(found: readonly Entry[]): Promise<FoundOrder[]>;
+}
+
+type Views = (found: readonly FoundOrder[]) => Promise<readonly (OrderView | null)[]>;
+
 /** Orders read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
-const STEP = 500;
+export const STEP = 500;
 const STEPS_MAX = 10;
 /** The most orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being skipped. */
 const TIES = 64;
@@ -37,34 +56,43 @@ export interface WalletReads {
   openCount(address: string): Promise<number>;
 }
 
+export function createWalletReads({ views, ...options }: WalletReadsOptions): WalletReads {
+  const { redis, keys } = options;
+  return {
+    orders: ordersOf(createWalletIndex(options), views),
+    openCount: (address) => redis.zcount(keys.wallet(addressBytes(address)), '(0', '+inf'),
+  };
+}
+
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletReads({ redis, keys, past, views }: WalletReadsOptions): WalletReads {
+export function createWalletIndex({ redis, keys, past }: WalletIndexOptions): WalletIndex {
   /**
-   * The next entries below `from`, newest first. Open orders are read first and the archive last, so an order that becomes
-   * final or leaves Redis meanwhile is seen twice, not missed.
+   * Open orders are read first and the archive last, so an order that becomes final or leaves Redis meanwhile is seen twice, not
+   * missed.
    */
-  async function entries(address: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
+  async function entries(address: Buffer, from: WalletEntry | null, openOnly: boolean, most = STEP) {
     const wallet = keys.wallet(address);
     const top = from ? String(from.rank) : '+inf';
-    const open = await redis.zrevrangebyscoreBuffer(wallet, top, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
+    const open = await redis.zrevrangebyscoreBuffer(wallet, top, '(0', 'WITHSCORES', 'LIMIT', 0, most + TIES);
     const bottom = from ? String(-from.rank) : '-inf';
     const final = openOnly
       ? []
-      : await redis.zrangebyscoreBuffer(wallet, bottom, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
-    const seen = new Map<string, Entry>();
+      : await redis.zrangebyscoreBuffer(wallet, bottom, '(0', 'WITHSCORES', 'LIMIT', 0, most + TIES);
+    const seen = new Map<string, WalletEntry>();
     for (const list of [open, final]) {
       for (let i = 0; i + 1 < list.length; i += 2) {
         const entry = { rank: Math.abs(Number(list[i + 1])), hash: list[i] as Buffer };
         if (!from || newer(from, entry) < 0) seen.set(entry.hash.toString('latin1'), entry);
       }
     }
-    for (const { rank, hash, record } of openOnly ? [] : await past.ofWallet(address, from, STEP)) {
+    for (const { rank, hash, record } of openOnly ? [] : await past.ofWallet(address, from, most)) {
       if (!seen.has(hash.toString('latin1'))) seen.set(hash.toString('latin1'), { rank, hash, record });
     }
-    return [...seen.values()].sort(newer).slice(0, STEP);
+    const found = [...seen.values()].sort(newer).slice(0, most);
+    return { found, more: found.length === most };
   }
 
-  async function records(found: readonly Entry[]): Promise<FoundOrder[]> {
+  async function records(found: readonly WalletEntry[]): Promise<FoundOrder[]> {
     const here = found.filter(({ record }) => record === undefined);
     const packed =
       here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
@@ -80,16 +108,24 @@ export function createWalletReads({ redis, keys, past, views }: WalletReadsOptio
     });
   }
 
+  return { entries, records };
+}
+
+/** The pages of a list of orders. */
+export function ordersOf<Entry extends WalletEntry>(
+  { entries, records }: WalletIndex<Entry>,
+  views: Views,
+): WalletReads['orders'] {
   async function orders(
     address: string,
     filter: OrdersFilter,
     page: { limit: number; cursor: string | null },
   ): Promise<OrdersPage> {
     const wallet = addressBytes(address);
-    let from = page.cursor === null ? null : parseCursor(page.cursor);
+    let from: WalletEntry | null = page.cursor === null ? null : parseCursor(page.cursor);
     const shown: FoundOrder[] = [];
     for (let step = 0; step < STEPS_MAX; step++) {
-      const found = await entries(wallet, from, filter.status === 'open');
+      const { found, more } = await entries(wallet, from, filter.status === 'open');
       const kept = new Map(
         (await records(found))
           .filter(({ record }) => matches(record, filter))
@@ -101,30 +137,27 @@ export function createWalletReads({ redis, keys, past, views }: WalletReadsOptio
         if (one) shown.push(one);
         from = entry;
       }
-      if (found.length < STEP) return result(shown, null);
+      if (!more) return result(shown, null);
     }
     return result(shown, from);
   }
 
-  async function result(shown: readonly FoundOrder[], next: Entry | null): Promise<OrdersPage> {
+  async function result(shown: readonly FoundOrder[], next: WalletEntry | null): Promise<OrdersPage> {
     return {
       orders: (await views(shown)).flatMap((view) => (view ? [view] : [])),
       next: next && `${next.rank}_${next.hash.toString('hex')}`,
     };
   }
 
-  const openCount = (address: string): Promise<number> =>
-    redis.zcount(keys.wallet(addressBytes(address)), '(0', '+inf');
-
-  return { orders, openCount };
+  return orders;
 }
 
 /** Sorts newest first; orders of the same rank by hash. */
-function newer(a: Entry, b: Entry): number {
+export function newer(a: WalletEntry, b: WalletEntry): number {
   return b.rank - a.rank || Buffer.compare(a.hash, b.hash);
 }
 
-function parseCursor(cursor: string): Entry {
+function parseCursor(cursor: string): WalletEntry {
   const parts = CURSOR.exec(cursor);
   if (!parts) throw new Refusal('INVALID_CURSOR');
   return { rank: Number(parts[1]), hash: Buffer.from(parts[2] ?? '', 'hex') };

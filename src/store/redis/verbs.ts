@@ -90,6 +90,9 @@ export const VERBS = {
   read_channel: verb(['channel', 'sums'], 3).replies<[last: Buffer, sent: Buffer, ...entries: Buffer[]]>(),
   hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<Coded<[bitmap?: Buffer, nonce?: Buffer]>>(),
   release_purse: verb(['purseHold'], 1).replies<Flag>(),
+  read_account: verb(['cash', 'nets', 'holdings'], 2).replies<
+    [cash: Buffer, net: Buffer, ...held: [market: Buffer, tokens: Buffer][]]
+  >(),
   read_purse: verb(['cash', 'nets'], 1).replies<[cash: Buffer, net: Buffer]>(),
   lift_nonce: verb(['cash', 'outbox', 'raisedNonces'], 3).replies<Coded<[nonce: Buffer]>>(),
 

@@ -90,7 +90,7 @@ const BITS = 8;
 const ROLE_REPLICAS = 2;
 
 /** The amount on its way according to some purses: a difference of counters that wrap. */
-export function inTransitOf(purses: readonly PurseInShard[]): number {
+export function inTransitOf(purses: readonly Pick<PurseInShard, 'sentMicro' | 'gotMicro'>[]): number {
   // Each sum is below 2^53, and so exact.
   const sum = purses.reduce((so, { sentMicro, gotMicro }) => (so + (sentMicro - gotMicro)) % WRAP, 0);
   return sum > WRAP / 2 ? sum - WRAP : sum < -WRAP / 2 ? sum + WRAP : sum;

@@ -130,7 +130,13 @@ export async function playShards(world: World, operations: readonly Operation[],
   return all;
 }
 
-async function playOne(all: ShardStage, operation: Operation, at: number): Promise<void> {
+/** `spread` says the shard by which an operation of a market is remembered, for stages with other numbers of shards. */
+export async function playOne(
+  all: ShardStage,
+  operation: Operation,
+  at: number,
+  spread: (id: string) => number = all.shardOf,
+): Promise<void> {
   const { shards, shardOf } = all;
   const engine = all.engines[at % all.engines.length] as Shards;
   const stage: SideBySide = { ...all.stage, engine };
@@ -139,7 +145,7 @@ async function playOne(all: ShardStage, operation: Operation, at: number): Promi
   else if (operation.kind === 'sweep') await cancelAll(stage, operation);
   else {
     const id = 'market' in operation ? (stage.marketIds[operation.market ?? 0] ?? '') : '0';
-    const wide = widened(operation, shardOf(id));
+    const wide = widened(operation, spread(id));
     await perform({ ...stage, keys: shards[shardOf(id)] as SideBySide['keys'] }, wide);
   }
   // The other operations under a mode are drawn for any exchange.

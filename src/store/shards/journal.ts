@@ -1,0 +1,143 @@
+import type { MarketId } from '../../exchange/market';
+import {
+  type HeldPosition,
+  type JournalReads,
+  type JournalRow,
+  newestFirst,
+  type PositionsFilter,
+  placeOf,
+} from '../journal/reads';
+import type { RowsPage } from '../records/views';
+import type { Directory } from './directory';
+import { decodeCursor, encodeCursor, justAbove, placesFor } from './journal-cursor';
+import { partAt, type WalletShards } from './wallet-shards';
+
+/** The least number of lines that are read in a shard at once. */
+const LINES_MIN = 25;
+/** The most steps that a page waits for shards in which nothing passed the filter; then it is short and has a cursor. */
+const EMPTY_STEPS_MAX = 4;
+
+/** The walk of one page along the journal of one shard. */
+interface Walk {
+  readonly shard: number;
+  /** Behind the last line that was taken; null before the first. */
+  place: string | null;
+  /** Lines that were read and not taken yet. */
+  readonly lines: JournalRow[];
+  /** Whether there is nothing behind `lines`. */
+  isOver: boolean;
+  /** Where the next read goes on. */
+  from: string | null;
+}
+
+interface Taken {
+  readonly shard: number;
+  readonly line: JournalRow;
+}
+
+/**
+ * The journal of a wallet over its shards: the lines of each shard in their order, merged by time. Two lines of one millisecond may be in
+ * either order, and the clocks of two Redis differ by milliseconds.
+ */
+export function journalOverShards(
+  parts: readonly JournalReads[],
+  directory: Directory,
+  wallets: WalletShards,
+): JournalReads {
+  const { count } = directory;
+
+  async function shardsOf(address: string, marketId: MarketId | undefined): Promise<readonly number[]> {
+    if (marketId === undefined) return [...(await wallets.of(address))].sort((a, b) => a - b);
+    const shard = await directory.find(marketId);
+    return shard === null ? [] : [shard];
+  }
+
+  async function positions(
+    address: string,
+    filter: PositionsFilter,
+    page: { limit: number; cursor: string | null },
+  ) {
+    const shards = await shardsOf(address, filter.marketId);
+    const found = await Promise.all(
+      shards.map((shard) => partAt(parts, shard).positions(address, filter, page)),
+    );
+    const all: HeldPosition[] = found.flatMap((part) => part.positions).sort(newestFirst);
+    const shown = all.slice(0, page.limit);
+    const last = shown.at(-1);
+    const isCut = all.length > page.limit || found.some(({ next }) => next !== null);
+    return { positions: shown, next: last && isCut ? placeOf(last) : null };
+  }
+
+  const rows: JournalReads['rows'] = async (address, filter, page) => {
+    const isAscending = page.order === 'asc';
+    const cursor = page.cursor === null ? null : decodeCursor(page.cursor, count);
+    const before = cursor && placesFor(cursor, isAscending);
+    const shards = await shardsOf(address, filter.marketId);
+    const walks = shards.map((shard) => walkFrom(shard, before, isAscending));
+    const each = Math.max(LINES_MIN, Math.ceil(page.limit / Math.max(1, shards.length)));
+    const read = async (walk: Walk): Promise<void> => {
+      const asked = { ...page, limit: each, cursor: walk.from };
+      const { rows: lines, next } = await partAt(parts, walk.shard).rows(address, filter, asked);
+      walk.lines.push(...lines);
+      walk.from = next;
+      walk.isOver = next === null;
+      if (lines.length === 0 && next !== null) walk.place = next;
+    };
+    const taken = await merged(walks, page, read);
+    const shown = taken.map(({ shard, line }) => ({ ...line, id: `${shard}-${line.id}` }));
+    if (walks.every(({ lines, isOver }) => isOver && lines.length === 0)) return { rows: shown, next: null };
+    const places = before ?? Array.from({ length: count }, () => null);
+    for (const walk of walks) places[walk.shard] = placeBehind(walk, isAscending);
+    const last = taken.at(-1)?.shard ?? cursor?.last ?? null;
+    return { rows: shown, next: encodeCursor({ places, isAscending, last }) };
+  };
+
+  return { positions, rows };
+}
+
+/** A shard that a cursor has at its beginning has nothing older, and what it has newer came during the walk. */
+function walkFrom(shard: number, before: readonly (string | null)[] | null, isAscending: boolean): Walk {
+  const place = before?.[shard] ?? null;
+  return { shard, place, lines: [], isOver: before !== null && place === null && !isAscending, from: place };
+}
+
+/** Takes the next line of all walks until the page is full. */
+async function merged(
+  walks: readonly Walk[],
+  { limit, order }: RowsPage,
+  read: (walk: Walk) => Promise<void>,
+): Promise<Taken[]> {
+  // Of lines of the same time that of the lower shard is the older one, in both directions.
+  const isBefore = (a: number, b: number): boolean => (order === 'asc' ? a < b : a >= b);
+  const taken: Taken[] = [];
+  let emptySteps = 0;
+  while (taken.length < limit) {
+    const waiting = walks.filter(({ lines, isOver }) => lines.length === 0 && !isOver);
+    await Promise.all(waiting.map(read));
+    if (waiting.some(({ lines, isOver }) => lines.length === 0 && !isOver)) {
+      if (++emptySteps >= EMPTY_STEPS_MAX) break;
+      continue;
+    }
+    let next: Walk | undefined;
+    for (const walk of walks) {
+      const [line] = walk.lines;
+      const [best] = next?.lines ?? [];
+      if (line && (!best || isBefore(timeOf(line), timeOf(best)))) next = walk;
+    }
+    const line = next?.lines.shift();
+    if (!next || !line) break;
+    next.place = line.id;
+    taken.push({ shard: next.shard, line });
+  }
+  return taken;
+}
+
+/**
+ * The place of a shard in the cursor. Newest first, a shard of which nothing was taken yet gets the place of its newest line, so that
+ * lines that come during the walk are not in it.
+ */
+function placeBehind({ place, lines: [line] }: Walk, isAscending: boolean): string | null {
+  return place === null && line && !isAscending ? justAbove(line.id) : place;
+}
+
+const timeOf = (row: JournalRow): number => (row.type === 'TRADE' ? row.side.fill.tradeMs : row.atMs);

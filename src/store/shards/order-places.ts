@@ -1,0 +1,110 @@
+import { createRecent } from '../../exchange/recent';
+import { NO_PAST } from '../archive/past';
+import { createOrderRecords } from '../reads/order-records';
+import type { Reads } from '../reads/reads';
+import { hashBytes, type OrderRecord } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { partAt } from './wallet-shards';
+
+interface OrderPlacesOptions {
+  readonly redis: RedisClient;
+  /** The keys of each shard. */
+  readonly shards: readonly ShardKeys[];
+  readonly parts: readonly Pick<Reads, 'records'>[];
+}
+
+/** In which shard an order is. It never moves. */
+export interface OrderPlaces {
+  /**
+   * The answer of the shard that has the order; null when all shards say that they do not have it. A shard that does not answer is
+   * an error, unless another one has the order.
+   */
+  ask<T>(orderHash: string, question: (shard: number) => Promise<T | null>): Promise<T | null>;
+  /** The records of many orders, by hash, under the same condition. */
+  records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
+}
+
+/** The number of orders whose shard a process remembers. */
+const ORDERS_MAX = 50_000;
+
+export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions): OrderPlaces {
+  const places = createRecent<number>(ORDERS_MAX);
+  const inRedis = shards.map((keys) => createOrderRecords({ redis, keys, past: NO_PAST }));
+  const everyShard = shards.map((_, shard) => shard);
+
+  async function ask<T>(orderHash: string, question: (shard: number) => Promise<T | null>) {
+    const known = places.get(orderHash);
+    const there = known === undefined ? null : await question(known);
+    if (there !== null) return there;
+    // Redis first: only an order that is in no shard is looked for in the archive.
+    const here = await firstOf(everyShard.map(holds(orderHash)));
+    const found = await firstOf((here.found === null ? everyShard : [here.found]).map(answerOf(question)));
+    if (found.found === null) throwFirst([...here.silent, ...found.silent]);
+    if (found.found === null) return null;
+    places.put(orderHash, found.found.shard);
+    return found.found.answer;
+  }
+
+  const holds = (orderHash: string) => async (shard: number) =>
+    (await redis.hexists(partAt(shards, shard).orders, hashBytes(orderHash))) === 1 ? shard : null;
+
+  const answerOf =
+    <T>(question: (shard: number) => Promise<T | null>) =>
+    async (shard: number) => {
+      const answer = await question(shard);
+      return answer === null ? null : { shard, answer };
+    };
+
+  async function records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>> {
+    const found = new Map<string, OrderRecord>();
+    const missing = (): string[] => orderHashes.filter((hash) => !found.has(hash));
+    const note = (shard: number, some: ReadonlyMap<string, OrderRecord>): void => {
+      for (const [hash, record] of some) {
+        found.set(hash, record);
+        places.put(hash, shard);
+      }
+    };
+    const known = orderHashes.filter((hash) => places.get(hash) !== undefined);
+    await Promise.all(
+      everyShard.map(async (shard) => {
+        const own = known.filter((hash) => places.get(hash) === shard);
+        if (own.length > 0) note(shard, await partAt(parts, shard).records(own));
+      }),
+    );
+    const silent: unknown[] = [];
+    for (const step of [inRedis, parts.map((part) => part.records)]) {
+      const asked = missing();
+      if (asked.length === 0) return found;
+      const answers = await Promise.allSettled(step.map((read) => read(asked)));
+      for (const [shard, answer] of answers.entries()) {
+        if (answer.status === 'fulfilled') note(shard, answer.value);
+        else silent.push(answer.reason);
+      }
+    }
+    if (missing().length > 0) throwFirst(silent);
+    return found;
+  }
+
+  return { ask, records };
+}
+
+/** The first answer that is not null, without waiting for the others; the errors of those that did not answer. */
+async function firstOf<T>(
+  asked: readonly Promise<T | null>[],
+): Promise<{ readonly found: T | null; readonly silent: readonly unknown[] }> {
+  const silent: unknown[] = [];
+  return new Promise((resolve) => {
+    const ends = asked.map((one) =>
+      one.then(
+        (found) => (found === null ? undefined : resolve({ found, silent })),
+        (error: unknown) => void silent.push(error),
+      ),
+    );
+    void Promise.all(ends).then(() => resolve({ found: null, silent }));
+  });
+}
+
+function throwFirst(errors: readonly unknown[]): void {
+  if (errors.length > 0) throw errors[0];
+}

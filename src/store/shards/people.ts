@@ -1,0 +1,81 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import type { Comment, Comments } from '../people/comments';
+import type { Profiles } from '../people/profiles';
+import { addressBytes } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { type Directory, partOf } from './directory';
+import { partAt, type WalletShards } from './wallet-shards';
+
+interface CommentsOptions {
+  readonly redis: RedisClient;
+  /** Of the first shard, which has the profiles. */
+  readonly keys: ShardKeys;
+  readonly directory: Directory;
+}
+
+/** The comments of a market are in its shard, the names of their authors in the first one. */
+export function commentsOverShards(
+  parts: readonly Comments[],
+  { redis, keys, directory }: CommentsOptions,
+): Comments {
+  async function named(comments: readonly Comment[]): Promise<Comment[]> {
+    const authors = [...new Set(comments.map(({ author }) => author))];
+    const profiles = await Promise.all(
+      authors.map((author) => redis.hmget(keys.profile(addressBytes(author)), 'u', 'a')),
+    );
+    const names = new Map(authors.map((author, i) => [author, profiles[i]]));
+    return comments.map((comment) => {
+      const [username = null, avatarUrl = null] = names.get(comment.author) ?? [];
+      return { ...comment, username, avatarUrl };
+    });
+  }
+
+  async function nameOf(comment: Comment): Promise<Comment> {
+    const [one = comment] = await named([comment]);
+    return one;
+  }
+
+  /** A comment's id names its market, which may be any. */
+  async function of(marketId: MarketId): Promise<Comments> {
+    const shard = await directory.find(marketId);
+    if (shard === null) throw new Refusal('COMMENT_NOT_FOUND');
+    return partAt(parts, shard);
+  }
+
+  return {
+    async list(marketId, page) {
+      const { comments, next } = await (await partOf(directory, parts, marketId)).list(marketId, page);
+      return { comments: await named(comments), next };
+    },
+    one: async (ref) => nameOf(await (await of(ref.marketId)).one(ref)),
+    add: async (marketId, ...rest) =>
+      nameOf(await (await partOf(directory, parts, marketId)).add(marketId, ...rest)),
+    remove: async (ref, author) => (await of(ref.marketId)).remove(ref, author),
+    like: async (ref, ...rest) => nameOf(await (await of(ref.marketId)).like(ref, ...rest)),
+  };
+}
+
+/** A wallet joins at its home, which grants. Names, texts and pictures are in the first shard. */
+export function profilesOverShards(parts: readonly Profiles[], wallets: WalletShards): Profiles {
+  const atHome = (address: string): Profiles => partAt(parts, wallets.home(address));
+  const first = partAt(parts, 0);
+
+  async function profile(address: string) {
+    const shards = new Set(await wallets.of(address));
+    const [shown, ...others] = await Promise.all([
+      first.profile(address),
+      ...[...shards].map((shard) => partAt(parts, shard).profile(address)),
+    ]);
+    const joined = [shown, ...others].flatMap(({ joinedAtMs }) => (joinedAtMs === null ? [] : [joinedAtMs]));
+    return { ...shown, joinedAtMs: joined.length === 0 ? null : Math.min(...joined) };
+  }
+
+  return {
+    join: (address) => atHome(address).join(address),
+    isKnown: (address) => atHome(address).isKnown(address),
+    edit: first.edit,
+    profile,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Past } from '../archive/past';
+import type { History } from '../candles/history';
+import type { Standings } from '../health/standing';
+import type { JournalReads } from '../journal/reads';
+import type { LagGauge } from '../outbox/lag';
+import type { Comments } from '../people/comments';
+import type { Profiles } from '../people/profiles';
+import type { Reads } from '../reads/reads';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { Settlements } from '../settlement/settlements';
+import type { Channels } from '../verbs/channels';
+import type { Directory } from './directory';
+import { journalOverShards } from './journal';
+import { createOrderPlaces } from './order-places';
+import { lagOverShards } from './overview';
+import { commentsOverShards, profilesOverShards } from './people';
+import { historyOverShards, readsOverShards } from './reads';
+import { settlementsOverShards } from './settlements';
+import { createWalletShards, partAt } from './wallet-shards';
+
+/** The parts that read. */
+export interface Reading {
+  readonly reads: Reads;
+  readonly journal: JournalReads;
+  readonly settlements: Settlements;
+  readonly history: History;
+  readonly comments: Comments;
+  readonly profiles: Profiles;
+  readonly outboxLag: LagGauge;
+}
+
+interface ReadingOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly directory: Directory;
+  readonly channels: Pick<Channels, 'shardsOf'>;
+  /** Of each shard, in their order. */
+  readonly shards: readonly (Reading & { readonly keys: ShardKeys; readonly past: Past })[];
+  /** The hash of the names of all markets, in the first shard. */
+  readonly names: string;
+  /** Of all shards together. */
+  readonly doubts: Standings['doubts'];
+  /** The balance of an unknown wallet. */
+  readonly grantMicro: number;
+}
+
+/** Everything that reads, over all shards; made of the same of each shard. */
+export function readingOverShards(options: ReadingOptions): Reading {
+  const { redis, directory, channels, shards } = options;
+  const wallets = createWalletShards({ channels, count: directory.count });
+  const { keys } = partAt(shards, 0);
+  const of = <Name extends keyof Reading>(name: Name): Reading[Name][] => shards.map((shard) => shard[name]);
+  const places = createOrderPlaces({ redis, shards: shards.map((shard) => shard.keys), parts: of('reads') });
+  return {
+    reads: readsOverShards({ ...options, wallets, places }),
+    journal: journalOverShards(of('journal'), directory, wallets),
+    settlements: settlementsOverShards(of('settlements'), directory, places),
+    history: historyOverShards(of('history'), directory),
+    comments: commentsOverShards(of('comments'), { redis, keys, directory }),
+    profiles: profilesOverShards(of('profiles'), wallets),
+    outboxLag: lagOverShards(of('outboxLag')),
+  };
+}

@@ -1,0 +1,158 @@
+import type { Market } from '../../exchange/facts';
+import type { MarketId } from '../../exchange/market';
+import type { Past } from '../archive/past';
+import type { History } from '../candles/history';
+import { createDoubtful } from '../health/doubtful';
+import type { Standings } from '../health/standing';
+import type { FoundOrder } from '../reads/fill-chain';
+import type { Kept } from '../reads/kept';
+import type { OrderReads } from '../reads/orders';
+import { marketKey, type Reads } from '../reads/reads';
+import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
+import type { OrderView } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { createBalances } from './balances';
+import { type Directory, partOf } from './directory';
+import type { OrderPlaces } from './order-places';
+import { walletIndexOverShards } from './wallet-orders';
+import { partAt, type WalletShards } from './wallet-shards';
+
+interface ReadsOverShardsOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly directory: Directory;
+  readonly wallets: WalletShards;
+  readonly places: OrderPlaces;
+  /** The hash of the names of all markets, in the first shard. */
+  readonly names: string;
+  /** Of each shard, in their order. */
+  readonly shards: readonly { readonly keys: ShardKeys; readonly past: Past; readonly reads: Reads }[];
+  readonly doubts: Standings['doubts'];
+  readonly grantMicro: number;
+}
+
+/** Terms cached for the life of the process, because they never change. */
+const TERMS_MAX = 10_000;
+
+/**
+ * Everything that an exchange of several shards shows. Each market is read in its shard. The reads of a wallet ask all of its shards and
+ * put their answers together; when one of these does not answer, the read fails.
+ */
+export function readsOverShards(options: ReadsOverShardsOptions): Reads {
+  const { redis, run, directory, wallets, places, names, doubts, grantMicro } = options;
+  const parts = options.shards.map(({ reads }) => reads);
+  const keys = options.shards.map((shard) => shard.keys);
+  const first = partAt(parts, 0);
+  const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
+  const of = (id: MarketId): Promise<Reads> => partOf(directory, parts, id);
+
+  async function market(name: string): Promise<Market | null> {
+    const key = marketKey(name);
+    const cached = known.get(key);
+    if (cached) return cached;
+    const at = doubts();
+    const id = await redis.hget(names, key);
+    const shard = id === null ? null : await directory.find(id);
+    const found = id === null || shard === null ? null : await partAt(parts, shard).market(id);
+    if (found) known.keep(key, found, at);
+    return found;
+  }
+
+  const orders = ordersOverShards(parts, directory, places);
+  return {
+    market,
+    view: async (id) => (await of(id)).view(id),
+    snapshot: async (id, trades) => (await of(id)).snapshot(id, trades),
+    trades: async (id, page) => (await of(id)).trades(id, page),
+    candles: async (id, ...asked) => (await of(id)).candles(id, ...asked),
+    balances: createBalances({ run, shards: keys, wallets, market, grantMicro }),
+    nonce: (address) => partAt(parts, wallets.home(address)).nonce(address),
+    settledLots: first.settledLots,
+    ...orders,
+    ...walletsOverShards(options, parts, orders.views),
+    clock: first.clock,
+    mode: first.mode,
+    kept: keptOverShards(
+      parts.map(({ kept }) => kept),
+      directory,
+    ),
+  };
+}
+
+/** Reads of orders by their hashes. */
+function ordersOverShards(parts: readonly Reads[], directory: Directory, places: OrderPlaces): OrderReads {
+  const ask = <T>(hash: string, question: (part: Reads) => Promise<T | null>): Promise<T | null> =>
+    places.ask(hash, (shard) => question(partAt(parts, shard)));
+
+  async function views(found: readonly FoundOrder[]): Promise<(OrderView | null)[]> {
+    const shards = await Promise.all(found.map(({ record }) => directory.shardOf(record.marketId)));
+    const answers = await Promise.all(
+      parts.map((part, shard) => part.views(found.filter((_, i) => shards[i] === shard))),
+    );
+    const next = answers.map((list) => list.values());
+    return shards.map((shard) => partAt(next, shard).next().value ?? null);
+  }
+
+  return {
+    order: (hash) => ask(hash, (part) => part.order(hash)),
+    placed: (hash) => ask(hash, (part) => part.placed(hash)),
+    orderFills: (hash, page) => ask(hash, (part) => part.orderFills(hash, page)),
+    shownFills: async (record, fills) =>
+      (await partOf(directory, parts, record.marketId)).shownFills(record, fills),
+    views,
+    records: places.records,
+  };
+}
+
+/** The lists of a wallet's orders. A list of one market is that of its shard, with the same cursors. */
+function walletsOverShards(
+  { redis, shards, directory, wallets }: ReadsOverShardsOptions,
+  parts: readonly Reads[],
+  views: OrderReads['views'],
+): WalletReads {
+  const indexes = shards.map(({ keys, past }) => createWalletIndex({ redis, keys, past }));
+  const everywhere = ordersOf(walletIndexOverShards(indexes, wallets), views);
+
+  async function openCount(address: string): Promise<number> {
+    const asked = (await wallets.of(address)).map((shard) => partAt(parts, shard).openCount(address));
+    return (await Promise.all(asked)).reduce((sum, count) => sum + count, 0);
+  }
+
+  return {
+    openCount,
+    async orders(address, filter, page) {
+      if (filter.marketId === undefined) return everywhere(address, filter, page);
+      const shard = await directory.find(filter.marketId);
+      return shard === null ? { orders: [], next: null } : partAt(parts, shard).orders(address, filter, page);
+    },
+  };
+}
+
+/** The answers of all shards are in one cache: their moments have the names of their markets. */
+function keptOverShards(parts: readonly Kept[], directory: Directory): Kept {
+  const first = partAt(parts, 0);
+  return {
+    async market(id) {
+      const shard = await directory.find(id);
+      return shard === null ? null : partAt(parts, shard).market(id);
+    },
+    /** Profiles are in the first shard, comments in that of their market. */
+    async talk(marketId) {
+      const profiles = await first.talk();
+      const shard = marketId === undefined ? 0 : ((await directory.find(marketId)) ?? 0);
+      if (shard === 0) return profiles;
+      const { stamp } = await partAt(parts, shard).talk();
+      return { ...profiles, stamp: `${profiles.stamp} ${stamp}` };
+    },
+    answer: first.answer,
+  };
+}
+
+/** The price histories of the markets. */
+export function historyOverShards(parts: readonly History[], directory: Directory): History {
+  return {
+    day: async (id, ...asked) => (await partOf(directory, parts, id)).day(id, ...asked),
+    candles: async (id, ...asked) => (await partOf(directory, parts, id)).candles(id, ...asked),
+  };
+}

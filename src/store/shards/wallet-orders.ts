@@ -1,0 +1,54 @@
+import { newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
+import { hashHex } from '../records/order';
+import { partAt, type WalletShards } from './wallet-shards';
+
+export interface ShardEntry extends WalletEntry {
+  readonly shard: number;
+}
+
+/** The least number of orders that one step reads in each shard. */
+const SHARD_STEP_MIN = 50;
+
+/**
+ * The list of a wallet's orders in all of its shards, newest first. A rank is a time of the shard's own Redis. Their clocks differ by
+ * milliseconds, and by so much the order of two orders in different shards may differ from the order in which they came. The rank of an
+ * order never changes, so a walk shows each order that was there at its beginning, and none twice. An order that comes during a walk
+ * may be in it if the clock of its shard is behind.
+ */
+export function walletIndexOverShards(
+  indexes: readonly WalletIndex[],
+  wallets: WalletShards,
+): WalletIndex<ShardEntry> {
+  async function entries(address: Buffer, from: WalletEntry | null, openOnly: boolean, most = STEP) {
+    const shards = await wallets.of(hashHex(address));
+    const each = Math.max(SHARD_STEP_MIN, Math.ceil(most / shards.length));
+    const lists = await Promise.all(
+      shards.map(async (shard) => {
+        const { found, more } = await partAt(indexes, shard).entries(address, from, openOnly, each);
+        return { found: found.map((entry): ShardEntry => ({ ...entry, shard })), more };
+      }),
+    );
+    // A list that has more says nothing of what is behind its last entry.
+    const ends = lists.flatMap(({ found, more }) => (more ? found.slice(-1) : []));
+    const [end] = ends.sort(newer);
+    const all = lists.flatMap(({ found }) => found);
+    const known = end ? all.filter((entry) => newer(entry, end) <= 0) : all;
+    const found = [...once(known)].sort(newer);
+    return { found: found.slice(0, most), more: end !== undefined || found.length > most };
+  }
+
+  /** An archive that several shards share may answer for each of them. */
+  function once(found: readonly ShardEntry[]): Iterable<ShardEntry> {
+    return new Map(found.map((entry) => [entry.hash.toString('latin1'), entry])).values();
+  }
+
+  async function records(found: readonly ShardEntry[]) {
+    const shards = [...new Set(found.map(({ shard }) => shard))];
+    const parts = await Promise.all(
+      shards.map((shard) => partAt(indexes, shard).records(found.filter((entry) => entry.shard === shard))),
+    );
+    return parts.flat();
+  }
+
+  return { entries, records };
+}

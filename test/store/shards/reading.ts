@@ -1,0 +1,116 @@
+import { chainScale } from '../../../src/exchange/order';
+import { createSettle } from '../../../src/jobs/settle';
+import { NO_PAST } from '../../../src/store/archive/past';
+import { createHistory } from '../../../src/store/candles/history';
+import { createJournal } from '../../../src/store/journal/journal';
+import { createJournalReads } from '../../../src/store/journal/reads';
+import { createStoredLines } from '../../../src/store/journal/stored';
+import { createOutboxLag } from '../../../src/store/outbox/lag';
+import { createComments } from '../../../src/store/people/comments';
+import { createProfiles } from '../../../src/store/people/profiles';
+import { createKept } from '../../../src/store/reads/kept';
+import { createReads } from '../../../src/store/reads/reads';
+import { encodeMarket } from '../../../src/store/records/market';
+import type { MatchRef } from '../../../src/store/records/settlement';
+import type { Clock } from '../../../src/store/redis/clock';
+import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
+import type { ShardCount } from '../../../src/store/redis/tags';
+import { createMatches } from '../../../src/store/settlement/matches';
+import { createSettlements } from '../../../src/store/settlement/settlements';
+import { createDirectory } from '../../../src/store/shards/directory';
+import { readingOverShards } from '../../../src/store/shards/reading';
+import { createChannels } from '../../../src/store/verbs/channels';
+import { TERMS } from '../trading';
+
+/** Everything that reads, over the shards of a test: the parts themselves where there is one shard. */
+export interface ReadingOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly shards: readonly ShardKeys[];
+  readonly shardOf: (id: string) => number;
+  readonly marketIds: readonly string[];
+  readonly grantMicro: number;
+  readonly now: () => number;
+}
+
+export type TestReading = Awaited<ReturnType<typeof openReading>>;
+
+export async function openReading(options: ReadingOptions) {
+  const { redis, run, shards, grantMicro, now } = options;
+  await noteMarkets(options);
+  const doubts = () => 0;
+  const clock: Clock = { now, observe: () => undefined };
+  const parts = shards.map((keys) => {
+    const door = { redis, run, keys };
+    const history = createHistory({ ...door, doubts });
+    const settlements = createSettlements(door);
+    const matches = createMatches({ ...door, settlements });
+    const journalWriter = createJournal({ ...door, matches, doubts });
+    const lines = createStoredLines({ run, keys, past: NO_PAST });
+    const kept = createKept({ redis, keys, clock, doubts });
+    return {
+      ...{ keys, past: NO_PAST, history, settlements, matches },
+      journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),
+      reads: createReads({ ...door, history, clock, kept, doubts, grantMicro }),
+      comments: createComments(door),
+      profiles: createProfiles({ ...door, joinGrantMicro: 0 }),
+      outboxLag: createOutboxLag({ redis, keys, now }),
+    };
+  });
+  const [first] = parts;
+  if (!first) throw new Error('no shard');
+  const whole = parts.length === 1 ? first : composed();
+
+  function composed() {
+    const home = shards[0] as ShardKeys;
+    return readingOverShards({
+      ...{ redis, run, shards: parts, names: home.marketNames, doubts, grantMicro },
+      directory: createDirectory({ redis, keys: home, count: shards.length as ShardCount }),
+      channels: createChannels({ redis, run, shards }),
+    });
+  }
+
+  /** Every match, oldest first, whichever shard it is in. */
+  async function matches(): Promise<MatchRef[]> {
+    const found = await Promise.all(parts.map((part) => part.matches.read('0-0', 1_000_000)));
+    return found
+      .flatMap((one) => one.matches)
+      .sort(
+        (a, b) => a.tradeMs - b.tradeMs || a.marketId.localeCompare(b.marketId) || a.sequence - b.sequence,
+      );
+  }
+
+  /** Settles some matches and lets others wait or fail, the same ones in every exchange. */
+  async function settle(): Promise<void> {
+    for (const ref of await matches()) {
+      const { matches: loaded } = parts[options.shardOf(ref.marketId)] ?? { matches: undefined };
+      if (!loaded) throw new Error(`no shard has ${ref.marketId}`);
+      const { reads } = whole;
+      const settled = createSettle({
+        matches: loaded,
+        settlements: whole.settlements,
+        termsOf: async (id) => (await reads.market(id))?.terms ?? TERMS,
+        scale: chainScale(18),
+      });
+      if (ref.sequence % 5 > 1) await settled([ref]);
+      else await whole.settlements.move({ ...ref, part: 0 }, ref.sequence % 5 === 0 ? 'RETRYING' : 'FAILED');
+    }
+  }
+
+  return { ...whole, parts, settle };
+}
+
+/** The documents of the markets, and their places in the directory. */
+async function noteMarkets({ redis, shards, shardOf, marketIds }: ReadingOptions): Promise<void> {
+  const home = shards[0] as ShardKeys;
+  for (const id of marketIds) {
+    const at = shards[shardOf(id)] as ShardKeys;
+    const conditionId = `0x${id}`;
+    const terms = { ...TERMS, id, slug: `slug-${id}`, conditionId, tokenIds: [`${id}1`, `${id}2`] as const };
+    const texts = { question: `Does ${id} come?` } as never;
+    await redis.hset(at.markets, id, encodeMarket({ terms, texts }));
+    await redis.hset(home.marketNames, { [id]: id, [terms.slug]: id, [conditionId]: id });
+    await redis.hset(home.marketShards, id, shardOf(id));
+  }
+}
