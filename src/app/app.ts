@@ -104,7 +104,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     },
     onModeChange: realtime.modeChanged,
     replicas: realtime.replicas,
-    previewEnding: (id, outcome) => previewEnding(store, id, outcome),
+    previewEnding: async (id, outcome) => previewEnding({ redis, keys: await store.keysOf(id) }, id, outcome),
     standing: standings.current,
     observer: metrics,
     metrics: metrics.expose,

@@ -17,12 +17,6 @@ export async function checkStanding(config: Config, store: Store): Promise<void>
   };
   const refuse = (variable: string, problem: string): never =>
     refuseWith({ variable, given: '(hidden)', problem });
-  if (config.shards > 1)
-    refuseWith({
-      variable: 'SHARDS',
-      given: String(config.shards),
-      problem: 'must be 1: more do not work yet',
-    });
   const { count, layouts } = await noteShards(
     store,
     store.shards.map((shard) => shard.keys),

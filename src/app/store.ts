@@ -4,6 +4,7 @@ import { KEYS_MAX } from '../auth/api-keys';
 import { binaryMarketIds } from '../chain/ctf';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
+import type { MarketId } from '../exchange/market';
 import { type ChainScale, chainScale } from '../exchange/order';
 import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
@@ -13,7 +14,8 @@ import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
-import { createMarkets } from '../store/markets/markets';
+import { createMarkets, type Markets } from '../store/markets/markets';
+import type { BroadcastReads } from '../store/outbox/update-log';
 import { createKeyStore } from '../store/people/api-keys';
 import { createSessionStore } from '../store/people/sessions';
 import type { Reads } from '../store/reads/reads';
@@ -21,13 +23,17 @@ import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
+import { partOf } from '../store/shards/directory';
+import { healthOverShards } from '../store/shards/health';
+import { overviewOverShards } from '../store/shards/overview';
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { contractsOf } from './chain';
 import { openBooks, otherFundsSeen } from './chain-books';
 import { examineFunds } from './chain-examine';
 import { marketsOnChain, walletsOnChain } from './chain-trade';
-import { openShard } from './shards';
+import { openOverShards } from './over-shards';
+import { openShard, type ShardParts, type SharedParts } from './shards';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -90,22 +96,27 @@ interface TradeParts extends Door {
   readonly placing: ChainPlacing | null;
 }
 
+const openMarkets = (config: Config, engine: Engine, clock: Clock): Markets =>
+  createMarkets({
+    engine,
+    clock,
+    ctfIds: (oracle, questionId) =>
+      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
+    defaultOracle: checksumAddress(config.chain?.oracleAddress ?? config.exchangeAddress),
+    shardCount: config.shards,
+  });
+
 /** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
 function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...parts }: TradeParts) {
   const { past, claims, grantMicro, placing } = parts;
-  const { chain, collateralAddress: collateral, matchMakersMax: makersMax } = config;
+  const { chain, matchMakersMax: makersMax } = config;
   const requests = createChainRequests({ redis, keys, now: clock.now });
   const own = createEngine({ run, keys, grantMicro, makersMax, past, claims, chain: placing });
   const engine: Engine =
     placing === null
       ? own
       : { ...own, ...walletsOnChain(config, { requests, reads, scale, see: placing.see }) };
-  const ownMarkets = createMarkets({
-    engine,
-    clock,
-    ctfIds: (oracle, questionId) => binaryMarketIds({ oracle, questionId, collateral }),
-    defaultOracle: checksumAddress(chain?.oracleAddress ?? config.exchangeAddress),
-  });
+  const ownMarkets = openMarkets(config, engine, clock);
   const markets =
     chain === null
       ? ownMarkets
@@ -118,18 +129,16 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
   return { engine, markets, ownMarkets, chainRequests: requests };
 }
 
-/** The parts that web and worker share: the store on one connection. */
-export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
-  const redis = await openConnection(config, log, waitMs);
-  const metrics = createMetrics();
-  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
-  const keys = shardKeys();
-  const clock = createClock(() => runProbe(run, keys));
-  const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
-  const archive = openArchive(config, 0, log);
-  const scale = chainScale(config.collateralDecimals);
-  const shard = openShard({ config, redis, run, clock, scale, grantMicro, archive }, keys);
-  const { past, claims, marketList, settlements, standings, outboxLag } = shard;
+interface Opened extends Omit<SharedParts, 'archive'> {
+  readonly log: Logger;
+  readonly parts: readonly ShardParts[];
+}
+
+/** The one shard is the store. */
+function openOne(config: Config, { log, parts, ...shared }: Opened) {
+  const shard = parts[0] as ShardParts;
+  const { redis, run, clock, scale, grantMicro } = shared;
+  const { keys, past, claims, marketList, standings } = shard;
   const books =
     config.chain &&
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
@@ -138,19 +147,71 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     ...{ redis, run, keys, clock, reads, scale, past, claims, grantMicro },
     placing: books?.placing ?? null,
   });
+  const keysOf = async (_: MarketId): Promise<ShardKeys> => keys;
+  const broadcasts: BroadcastReads = shard.broadcasts;
+  return {
+    ...{ ...shard, ...trade, books, reads, broadcasts, keysOf },
+    finishListing: null as (() => Promise<void>) | null,
+    /** Each shard by itself, for those who work for one at a time. */
+    shards: [{ ...shard, ...trade, reads }],
+    health: createHealth({ redis, run, keys, clock, standings }),
+  };
+}
+
+/** The shards as one exchange. Routes call the parts over all of them, and the parts of the first for what only it has. */
+function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<typeof openOne> {
+  const { redis, run, clock } = shared;
+  const first = parts[0] as ShardParts;
+  const { engines, engine, directory, listing, ...over } = openOverShards(config, shared, parts);
+  const markets = openMarkets(config, engine, clock);
+  const chainRequests = createChainRequests({ redis, keys: first.keys, now: clock.now });
+  const shards = parts.map((part, shard) => {
+    const own = engines[shard] as Engine;
+    const itsMarkets = openMarkets(config, own, clock);
+    return { ...part, engine: own, markets: itsMarkets, ownMarkets: itsMarkets, chainRequests };
+  });
+  const healths = parts.map(({ keys, standings }) => createHealth({ redis, run, keys, clock, standings }));
+  return {
+    ...{ ...first, ...over, engine, markets, ownMarkets: markets, chainRequests, shards },
+    ...{ books: null, finishListing: listing.finish },
+    keysOf: async (id) => (await partOf(directory, parts, id)).keys,
+    health: healthOverShards(healths, over.standings),
+  };
+}
+
+/** The parts that web and worker share: the store on one connection. */
+export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
+  const redis = await openConnection(config, log, waitMs);
+  const metrics = createMetrics();
+  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
+  const clock = createClock(() => runProbe(run, shardKeys()));
+  const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
+  const scale = chainScale(config.collateralDecimals);
+  const shared = { config, redis, run, clock, scale, grantMicro };
+  const parts = Array.from({ length: config.shards }, (_, shard) =>
+    openShard(
+      // The time of the exchange is that of its first shard.
+      shard === 0
+        ? { ...shared, archive: openArchive(config, shard, log) }
+        : { ...shared, clock: { now: clock.now, observe() {} }, archive: openArchive(config, shard, log) },
+      shardKeys(shard),
+    ),
+  );
+  const store = (parts.length === 1 ? openOne : openSeveral)(config, { ...shared, log, parts });
+  const { settlements, standings, outboxLag } = store;
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
+  const overview = createOverview({ redis, outboxLag, settlements, standings, now: clock.now });
   return {
-    ...shard,
-    ...trade,
-    /** Each shard by itself, for those who work for one at a time. */
-    shards: [{ ...shard, ...trade, reads }],
-    ...{ redis, run, archive, clock, metrics, scale, books, reads },
+    ...store,
+    ...{ redis, run, clock, metrics, scale },
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
-    health: createHealth({ redis, run, keys, clock, standings }),
-    overview: createOverview({ redis, outboxLag, settlements, standings, now: clock.now }),
+    overview:
+      parts.length === 1
+        ? overview
+        : overviewOverShards(overview, { redis, shards: parts.map(({ keys }) => keys) }),
   };
 }
 

@@ -19,11 +19,8 @@ import { createSpread } from '../store/outbox/spread';
 import { addressBytes } from '../store/records/order';
 import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
-import { shardKeys } from '../store/redis/keys';
 import type { RedisClient } from '../store/redis/scripts';
 import { homeOf } from '../store/redis/tags';
-import { createDirectory } from '../store/shards/directory';
-import { createListing } from '../store/shards/markets';
 import { createChannels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
@@ -75,17 +72,16 @@ function choresOf(config: Config, store: Store, shard: number): readonly Chore[]
 }
 
 /** The chores that several shards have together. */
-function choresBetween(config: Config, store: Store, log: Logger): readonly Chore[] {
-  const { redis, run, shards, metrics } = store;
-  if (shards.length < 2) return [];
+function choresBetween(store: Store, log: Logger): readonly Chore[] {
+  const { redis, run, shards, metrics, finishListing } = store;
+  if (finishListing === null) return [];
   const keys = shards.map((shard) => shard.keys);
   const channels = createChannels({ redis, run, shards: keys });
-  const directory = createDirectory({ redis, keys: shardKeys(), count: config.shards });
   return createShardChores({
     finishTransfers: createTransfers({ redis, channels, shards: keys }).finish,
     enforceMode: createShardModes({ redis, shards: keys, parts: shards.map(({ engine }) => engine) })
       .enforceMode,
-    finishMarkets: createListing({ redis, run, directory, shards }).finish,
+    finishMarkets: finishListing,
     onBroken(from, to) {
       metrics.brokenChannel(from, to);
       log.error({ from, to }, 'a shard lost collateral that it had sent to another one: it is there twice');
@@ -114,7 +110,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const archiving = beginArchiving(config, store, log);
   const schedule = await startSchedule({
     connection,
-    chores: [...choresOverShards(ofShards), ...choresBetween(config, store, log), ...(onChain?.chores ?? [])],
+    chores: [...choresOverShards(ofShards), ...choresBetween(store, log), ...(onChain?.chores ?? [])],
     now: store.clock.now,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });

@@ -50,7 +50,8 @@ export const listMarkets =
   (status: MarketStatus | undefined): Command =>
   async ({ store, say }) => {
     const all: Presented[] = [];
-    const ids = await store.redis.hkeys(store.keys.markets);
+    const stored = store.shards.map(({ keys }) => store.redis.hkeys(keys.markets));
+    const ids = (await Promise.all(stored)).flat();
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       all.push(...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => presented(store, id)))));
     }

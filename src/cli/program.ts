@@ -24,7 +24,7 @@ import {
 } from './markets';
 import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
-import type { Choose } from './store';
+import { type Choose, ONE_SHARD } from './store';
 
 const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
@@ -71,7 +71,7 @@ export function createProgram(version: string, choose: Choose): Commander {
       'put them right from matches, payouts and the moves they name; safe while the exchange trades',
     )
     .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
-    .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
+    .action(({ from }: { from: string }) => choose(rebuildJournal(from), ONE_SHARD));
   addHistory(program, choose);
   addArchive(program, choose);
   program
@@ -82,7 +82,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .command('backup <file>')
     .description('copy all data of the exchange as of one moment; needs the mode HALTED')
     .option('--halt', 'halt the exchange for it, and give it back its mode')
-    .action((file: string, { halt = false }) => choose(backup(file, { halt })));
+    .action((file: string, { halt = false }) => choose(backup(file, { halt }), ONE_SHARD));
   program
     .command('restore <file>')
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
@@ -97,7 +97,7 @@ export function createProgram(version: string, choose: Choose): Commander {
       // Without --force it deletes no existing data.
       const what = `restore ${file} in place of the exchange that is there`;
       const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
-      choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
+      choose(command, { ...ONE_SHARD, anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
   return program;
 }
@@ -108,8 +108,8 @@ function addHistory(program: Commander, choose: Choose): void {
     .description('the candles that the price charts show')
     .command('rebuild')
     .description('compute the candles again from the matches; safe while the exchange trades')
-    .action(() => choose(rebuildHistory));
-  program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
+    .action(() => choose(rebuildHistory, ONE_SHARD));
+  program.command('demo-history', { hidden: true }).action(() => choose(inventHistory, ONE_SHARD));
 }
 
 function addArchive(program: Commander, choose: Choose): void {

@@ -1,10 +1,12 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { readLayout, unreadable } from '../store/health/layout';
+import { otherShards, readShardCount } from '../store/shards/layout';
 import { createProgram } from './program';
 import {
   type Chosen,
   type CliDeps,
+  type CliStore,
   EXIT,
   type ExitCode,
   NotConfirmed,
@@ -37,7 +39,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
 }
 
 async function execute(
-  { command, alone, anyLayout = false, unreachable }: Chosen,
+  { command, alone, anyLayout = false, oneShard, unreachable }: Chosen,
   isJson: boolean,
   deps: CliDeps,
 ): Promise<ExitCode> {
@@ -53,19 +55,31 @@ async function execute(
     return EXIT.broken;
   }
   try {
-    const wrong = anyLayout
-      ? null
-      : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds()));
+    const wrong =
+      (anyLayout && !oneShard ? null : await wrongShards(opened)) ??
+      (anyLayout
+        ? null
+        : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds())));
     if (wrong !== null) {
       deps.err(`error: ${wrong}\n`);
       return UNREADABLE;
     }
+    if (oneShard && opened.config.shards > 1)
+      throw new Refusal(
+        'INVALID_REQUEST',
+        'this command does not work with several shards yet; run it on an exchange with one',
+      );
     return await command({ store: opened, ...speaker });
   } catch (error) {
     return report(error, deps, opened.archive?.failure());
   } finally {
     opened.close();
   }
+}
+
+async function wrongShards({ config, redis, keys }: CliStore): Promise<string | null> {
+  const problem = otherShards(config.shards, await readShardCount(redis, keys));
+  return problem && `SHARDS ${problem}`;
 }
 
 function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {

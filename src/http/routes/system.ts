@@ -47,6 +47,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       scripts,
       standing: now,
       layout: data,
+      shards,
     } = await health().catch((error) => {
       if (!isRedisAway(error)) throw error;
       throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
@@ -61,7 +62,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     if (wrong !== null) throw new Refusal('UNAVAILABLE', wrong);
     const { durability, epoch } = now;
     const archive = await archiveAnswers(context.archive);
-    return ok({ status: 'ready', redis, scripts, archive, durability, epoch, layout: data.layout });
+    const up = shards && { shards: Object.fromEntries(shards.map((is, k) => [k, is ? 'up' : 'down'])) };
+    return ok({ status: 'ready', redis, scripts, archive, durability, epoch, layout: data.layout, ...up });
   }
 
   /** Made once for each mode of the exchange and each state of its data's standing. */

@@ -13,6 +13,8 @@ export interface Health {
   readonly scripts: boolean;
   readonly standing: Standing;
   readonly layout: Layout;
+  /** Which of several shards answer. */
+  readonly shards?: readonly boolean[];
 }
 
 /** The mode of the exchange, and the operator's message about it. */

@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro } from '../../exchange/units';
 import { NO_PAST, type Past } from '../archive/past';
+import { NO_CLAIMS, type TraceClaims } from '../archive/trace-claims';
 import { addressBytes } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -35,6 +36,8 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   readonly shards: readonly ShardKeys[];
   /** Of each shard; without them nothing has left Redis. */
   readonly pasts?: readonly Past[];
+  /** Of each shard, with an archive. */
+  readonly claims?: readonly TraceClaims[];
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
 }
@@ -52,6 +55,7 @@ export function createShards(options: ShardsOptions): Shards {
       grantMicro: grant,
       makersMax: options.makersMax,
       past: pasts[shard] ?? NO_PAST,
+      claims: options.claims?.[shard] ?? NO_CLAIMS,
     });
   /** For the wallets whose home it is: the first order grants collateral. */
   const homes = shards.map(engineWith(grantMicro));

@@ -37,20 +37,29 @@ const anything: Json = { type: 'object' };
 /** Probes, configuration, and the operator's lists. */
 export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
   Alive: object({ status: constant('alive') }),
-  Ready: object({
-    status: constant('ready'),
-    redis: flag(),
-    scripts: flag(),
-    archive: nullable(
-      described(
-        flag(),
-        'True while the archive of old records answers; it is null when there is none. The process is ready without it, and answers old records with 503.',
+  Ready: object(
+    {
+      status: constant('ready'),
+      redis: flag(),
+      scripts: flag(),
+      archive: nullable(
+        described(
+          flag(),
+          'True while the archive of old records answers; it is null when there is none. The process is ready without it, and answers old records with 503.',
+        ),
       ),
-    ),
-    durability,
-    epoch,
-    layout: integer('The number of the storage format of the data.'),
-  }),
+      durability,
+      epoch,
+      layout: integer('The number of the storage format of the data.'),
+      shards: {
+        type: 'object',
+        additionalProperties: choice(['up', 'down']),
+        description:
+          'Only with several shards: whether each answers, by its number. The process is ready without one of them, except the first, and answers requests about it with 503.',
+      },
+    },
+    ['shards'],
+  ),
   Version: object({
     version: text('The version of the program.'),
     commit: nullable(text('The commit that the program was built from; it is null when unknown.')),

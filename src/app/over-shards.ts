@@ -1,0 +1,62 @@
+import type { Config } from '../config/load';
+import type { ShardKeys } from '../store/redis/keys';
+import { auditOverShards } from '../store/shards/audit';
+import { broadcastsOverShards } from '../store/shards/broadcasts';
+import { createDirectory } from '../store/shards/directory';
+import { marketListOverShards } from '../store/shards/market-list';
+import { createListing } from '../store/shards/markets';
+import { presenceOverShards } from '../store/shards/presence';
+import { readingOverShards } from '../store/shards/reading';
+import { standingsOverShards } from '../store/shards/standings';
+import { createChannels } from '../store/verbs/channels';
+import type { Engine } from '../store/verbs/engine';
+import { createShards } from '../store/verbs/shards';
+import type { ShardParts, SharedParts } from './shards';
+
+/** The engine, the lists and the reads of an exchange of several shards, made of the parts of each. */
+export function openOverShards(
+  config: Config,
+  shared: Omit<SharedParts, 'archive'>,
+  parts: readonly ShardParts[],
+) {
+  const { redis, run, grantMicro } = shared;
+  const shards = parts.map(({ keys }) => keys);
+  const keys = shards[0] as ShardKeys;
+  const directory = createDirectory({ redis, keys, count: config.shards });
+  const channels = createChannels({ redis, run, shards });
+  const { shardOf } = directory;
+  const standings = standingsOverShards(parts.map((part) => part.standings));
+  const { doubts } = standings;
+  const own = createShards({
+    ...{ redis, run, channels, shards, shardOf, grantMicro },
+    pasts: parts.map(({ past }) => past),
+    claims: parts.map(({ claims }) => claims),
+    makersMax: config.matchMakersMax,
+  });
+  const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
+  const listing = createListing({
+    ...{ redis, run, directory },
+    shards: parts.map((part, shard) => ({ keys: part.keys, engine: engineOf(shard) })),
+  });
+  const reading = readingOverShards({
+    ...{ redis, run, directory, channels, doubts, grantMicro },
+    shards: parts,
+    names: keys.allNames,
+  });
+  return {
+    directory,
+    listing,
+    standings,
+    ...reading,
+    /** Of each shard. */
+    engines: parts.map((_, shard) => engineOf(shard)),
+    engine: { ...own, createMarket: listing.createMarket },
+    marketList: marketListOverShards({ redis, keys, parts: parts.map((part) => part.marketList), doubts }),
+    presence: presenceOverShards(parts.map((part) => part.presence)),
+    broadcasts: broadcastsOverShards(
+      directory,
+      parts.map((part) => part.broadcasts),
+    ),
+    audit: auditOverShards(parts.map((part) => part.audit)),
+  };
+}

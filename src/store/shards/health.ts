@@ -1,0 +1,25 @@
+import type { Health } from '../health/health';
+import type { Layout } from '../health/layout';
+import type { Standings } from '../health/standing';
+
+/** The exchange without a shard that does not answer serves the markets of the others; without the first it serves none. */
+export function healthOverShards(
+  parts: readonly (() => Promise<Health>)[],
+  standings: Pick<Standings, 'current'>,
+): () => Promise<Health> {
+  return async () => {
+    const asked = await Promise.allSettled(parts.map((part) => part()));
+    const [first] = asked;
+    if (first?.status !== 'fulfilled') throw first?.reason;
+    const found = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const most = (of: (layout: Layout) => number): number =>
+      Math.max(...found.map(({ layout }) => of(layout)));
+    return {
+      redis: true,
+      scripts: found.every(({ scripts }) => scripts),
+      standing: standings.current() ?? first.value.standing,
+      layout: { layout: most(({ layout }) => layout), oldest: most(({ oldest }) => oldest) },
+      shards: asked.map(({ status }) => status === 'fulfilled'),
+    };
+  };
+}
