@@ -2,7 +2,7 @@ import { checkChannels } from '../../src/store/audit/check-channels';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createDirectory } from '../../src/store/shards/directory';
 import type { Client } from '../support/client';
-import { startScript } from '../support/processes';
+import { startNode, startScript } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -106,4 +106,22 @@ test('a process with another number of shards ends with 78 and says which number
     expect(stderr()).toContain('SHARDS');
     expect(stderr()).toContain('must be 4, the number of shards of this exchange: set SHARDS=4');
   }
+});
+
+test('commands want the same number, and a backup wants one shard', async () => {
+  const run = async (shards: string, ...words: string[]) => {
+    const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, SHARDS: shards };
+    const args = ['-r', './test/support/typescript.js', 'src/cli.ts', ...words];
+    const { exited, stdout, stderr } = startNode(args, env as Record<string, string>);
+    return { code: await exited, stdout: stdout(), stderr: stderr() };
+  };
+  const [list, other, backup] = [
+    await run('4', '--json', 'markets', 'list'),
+    await run('1', 'markets', 'list'),
+    await run('4', 'backup', '/tmp/never-written'),
+  ];
+  expect(list.code).toBe(0);
+  expect(JSON.parse(list.stdout)).toHaveLength(SHARDS);
+  expect(other).toMatchObject({ code: 78, stderr: expect.stringContaining('set SHARDS=4') });
+  expect(backup).toMatchObject({ code: 3, stderr: expect.stringContaining('several shards') });
 });

@@ -7,6 +7,8 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  */
 const SECONDS = {
   'jobs/shards': 20,
+  'shards/away': 9,
+  'shards/exchange': 12,
   'jobs/over-shards': 12,
   'store/shards/spread': 9,
   'archive/shards': 4,
