@@ -10,7 +10,7 @@ import type { Engine } from '../../src/store/verbs/engine';
 import { createShardModes } from '../../src/store/verbs/shard-modes';
 import { createTransfers } from '../../src/store/verbs/transfers';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
-import { openLink, startTestCluster, startTestRedis, type TestCluster } from '../support/redis';
+import { startTestCluster, startTestRedis, type TestCluster } from '../support/redis';
 import { until } from '../support/waiting';
 
 const SHARDS = 4;
@@ -111,11 +111,6 @@ describe('on a cluster with a master that does not answer', () => {
   let w: ShardWorld;
   beforeAll(async () => {
     cluster = await startTestCluster(3);
-    for (const { port } of cluster.nodes) {
-      const link = await openLink(port);
-      await link.ask('CONFIG SET cluster-require-full-coverage no');
-      link.close();
-    }
     w = await openShardWorld({ urls: cluster.url.split(','), count: SHARDS });
   });
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { holderOf, nameOf } from '../../src/store/redis/holder';
 import { shardKeys } from '../../src/store/redis/keys';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { type Started, startScript } from '../support/processes';
-import { openLink, startTestCluster, type TestCluster } from '../support/redis';
+import { startTestCluster, type TestCluster } from '../support/redis';
 import { READY_MS, until } from '../support/waiting';
 import { openSettling } from './settling';
 
@@ -26,20 +26,17 @@ const workers: Started[] = [];
 
 beforeAll(async () => {
   cluster = await startTestCluster(3);
-  // As docs/cluster.md asks: the masters that are there go on.
-  for (const { port } of cluster.nodes) {
-    const link = await openLink(port);
-    await link.ask('CONFIG SET cluster-require-full-coverage no');
-    link.close();
-  }
   redis = connect({ urls: cluster.url.split(',') });
   await ready(redis, READY_MS);
   worlds = await Promise.all(
     Array.from({ length: SHARDS }, (_, shard) => openSettling(redis, shardKeys(shard))),
   );
   markets = await Promise.all(worlds.map((world) => world.createMarket()));
+  // Nobody's until both run: the first one alone would take them all.
+  for (const { keys } of worlds) await redis.set(keys.relayLease, 'nobody', 'PX', PATIENCE_MS);
   for (let i = 0; i < WORKERS; i++) startWorker();
   await twoRunning();
+  for (const { keys } of worlds) await redis.del(keys.relayLease);
 });
 afterAll(async () => {
   for (const { child } of workers) child.kill('SIGKILL');

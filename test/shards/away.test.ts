@@ -1,6 +1,6 @@
 import { createClient } from '../support/client';
 import { portOf, startScript } from '../support/processes';
-import { openLink, startTestCluster, type TestCluster } from '../support/redis';
+import { startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
@@ -10,11 +10,6 @@ const LIMIT_MS = 120_000;
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startTestCluster(3);
-  for (const { port } of cluster.nodes) {
-    const link = await openLink(port);
-    await link.ask('CONFIG SET cluster-require-full-coverage no');
-    link.close();
-  }
 }, LIMIT_MS);
 afterAll(() => cluster.stop());
 

@@ -1,27 +1,29 @@
 import type { Overview } from '../health/overview';
-import type { LagGauge, OutboxLag } from '../outbox/lag';
-import { READERS } from '../outbox/outbox';
+import type { LagGauge, OutboxLag, ReaderLag } from '../outbox/lag';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** The outboxes of all shards: the sum of what they have, and for each reader the shard in which it is latest. */
+/** The outboxes as one: of each reader, the place where it is furthest behind. */
 export function lagOverShards(parts: readonly LagGauge[]): LagGauge {
   return {
     async look(): Promise<OutboxLag> {
-      const all = await Promise.all(parts.map((part) => part.look()));
-      const sum = (of: (one: OutboxLag) => number): number => all.reduce((so, one) => so + of(one), 0);
+      const lags = await Promise.all(parts.map((part) => part.look()));
+      const readers = new Map<ReaderLag['reader'], ReaderLag>();
+      for (const { reader, unprocessed, seconds } of lags.flatMap((lag) => lag.readers)) {
+        const known = readers.get(reader);
+        readers.set(reader, {
+          reader,
+          unprocessed: Math.max(unprocessed, known?.unprocessed ?? 0),
+          seconds: Math.max(seconds, known?.seconds ?? 0),
+        });
+      }
+      const sumOf = (read: (lag: OutboxLag) => number): number =>
+        lags.reduce((sum, lag) => sum + read(lag), 0);
       return {
-        length: sum(({ length }) => length),
-        added: sum(({ added }) => added),
-        readers: READERS.map((reader) => {
-          const own = all.flatMap(({ readers }) => readers.filter((one) => one.reader === reader));
-          return {
-            reader,
-            unprocessed: own.reduce((so, { unprocessed }) => so + unprocessed, 0),
-            seconds: Math.max(0, ...own.map(({ seconds }) => seconds)),
-          };
-        }),
+        length: sumOf(({ length }) => length),
+        added: sumOf(({ added }) => added),
+        readers: [...readers.values()],
       };
     },
   };

@@ -183,7 +183,7 @@ test('an answer is kept until its market, or a comment in it, changes', async ()
   expect(await kept.market('nowhere0')).toBeNull();
 });
 
-test('the outbox of all shards has the entries of one, and its readers are behind by as many', async () => {
+test('the outbox of all shards has the entries of one, and a reader is behind by those of one shard', async () => {
   const found = await same(async ({ outboxLag }) => {
     const { length, added, readers } = await outboxLag.look();
     // Entries of the whole exchange, as its mode, are in each outbox.
@@ -194,6 +194,7 @@ test('the outbox of all shards has the entries of one, and its readers are behin
   const waiting = (lag: typeof all, name: string): number =>
     lag?.readers.find(({ reader }) => reader === name)?.unprocessed ?? -1;
   expect(waiting(behind, 'journal')).toBe(0);
-  expect(waiting(behind, 'settlement')).toBe(behind?.length);
+  expect(waiting(behind, 'settlement')).toBeGreaterThan(0);
+  expect(waiting(behind, 'settlement')).toBeLessThan(behind?.length ?? 0);
   expect(behind?.length).toBeGreaterThanOrEqual(all?.length ?? 0);
 });

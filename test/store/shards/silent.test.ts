@@ -2,7 +2,7 @@ import { refusalOf } from '../../../src/http/failures';
 import { createPresence } from '../../../src/store/people/presence';
 import { presenceOverShards } from '../../../src/store/shards/presence';
 import { createShardRaisedNonces } from '../../../src/store/verbs/shard-nonces';
-import { openLink, startTestCluster, type TestCluster } from '../../support/redis';
+import { startTestCluster, type TestCluster } from '../../support/redis';
 import { until } from '../../support/waiting';
 import { openShardWorld, type ShardWorld, walletWithHome } from './world';
 
@@ -15,11 +15,6 @@ let w: ShardWorld;
 let other: ShardWorld;
 beforeAll(async () => {
   cluster = await startTestCluster(3);
-  for (const { port } of cluster.nodes) {
-    const link = await openLink(port);
-    await link.ask('CONFIG SET cluster-require-full-coverage no');
-    link.close();
-  }
 }, LIMIT_MS);
 beforeEach(async () => {
   const urls = cluster.url.split(',');
