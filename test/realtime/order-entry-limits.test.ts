@@ -176,6 +176,9 @@ describe('sizes', () => {
 
 test('without Redis an order is answered 503 in time', async () => {
   const lane = await open(await alice.token());
+  // A socket whose events cannot be read is closed, so they must have begun before.
+  await lane.send(...(await submit()));
+  await lane.listener.heard('order:update');
   const order = await submit();
   const answer = await frozen(() => lane.send(...order));
   expect(told(answer)).toEqual([503, 'UNAVAILABLE']);
