@@ -75,6 +75,20 @@ test('messages without an acknowledgement, with too many arguments or with other
   expect(one.socket.connected).toBe(true);
 });
 
+test('an unknown event is answered, with the names of those that there are', async () => {
+  const { engine } = (await listener()).socket.io;
+  const heard: string[] = [];
+  engine.on('message', (message: unknown) => heard.push(String(message)));
+  engine.write('27000["order:sumbit",{}]');
+  engine.write('27001["constructor"]');
+  const detail =
+    'no such message; the exchange takes subscribe, unsubscribe, renew, order:submit, order:cancel, order:replace, orders:submit, orders:cancel';
+  for (const number of [7000, 7001])
+    await until(`${number} is answered`, () =>
+      heard.includes(`3${number}[{"ok":false,"error":{"code":"INVALID_REQUEST","detail":"${detail}"}}]`),
+    );
+});
+
 /** Packets that no client of the exchange sends. */
 const CORPUS = [
   '',

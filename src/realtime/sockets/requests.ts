@@ -16,11 +16,15 @@ export interface RequestsOptions {
 
 /**
  * Serves the messages of a socket one after the other, so that their effects come in the order in which they were sent. Any
- * message gets an answer if it requests one, and an error has no other effect.
+ * message gets an answer if it requests one, also one of an unknown event, and an error has no other effect.
  */
 export function serveRequests(socket: ExchangeSocket, { handlers, log }: RequestsOptions): void {
   let turn: Promise<void> = Promise.resolve();
   let queued = 0;
+  const unknown = `no such message; the exchange takes ${Object.keys(handlers).join(', ')}`;
+  socket.onAny((event: string, ...sent: unknown[]) => {
+    if (!Object.hasOwn(handlers, event)) partsOf(sent).answer(presentAck.refused('INVALID_REQUEST', unknown));
+  });
   for (const [event, handle] of Object.entries(handlers)) {
     socket.on(event, (...sent: unknown[]) => {
       const { message, answer } = partsOf(sent);
