@@ -24,7 +24,11 @@ export interface Cancels {
 /** The cancels of a wallet. Orders of another wallet are not found, so a wallet learns nothing of them. */
 export function createCancels({ reads, engine, orderBody }: Context): Cancels {
   async function one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer> {
-    const { record, cancelled, sequence } = await engine.cancel(marketId, wallet, orderHash, 'USER');
+    const { record, cancelled, sequence } = await engine
+      .cancel(marketId, wallet, orderHash, 'USER')
+      .catch((error: unknown) => {
+        throw isNoOrder(error) ? noOrder(orderHash, marketId !== null) : error;
+      });
     if (!cancelled && record.status !== 'CANCELLED') {
       const view = (await reads.order(orderHash)) ?? { record, fills: [] };
       const order = await orderBody(view, 'MAKER_WITHOUT_STRUCT');
@@ -59,6 +63,16 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
 
   return { one, list };
 }
+
+export const isNoOrder = (error: unknown): boolean =>
+  error instanceof Refusal && error.code === 'ORDER_NOT_FOUND';
+
+/** Says where the order was looked for. */
+export const noOrder = (orderHash: string, inMarket: boolean): Refusal =>
+  new Refusal(
+    'ORDER_NOT_FOUND',
+    `the wallet has no order ${orderHash}${inMarket ? ' in this market' : ''}; GET /me/orders lists its orders`,
+  );
 
 function listed(hashes: readonly string[], outcomes: ReadonlyMap<string, ErrorCode | null>): CancelledList {
   const refused = hashes.flatMap((hash): [string, ErrorCode][] => {

@@ -86,7 +86,10 @@ const noMarket = (name: string): Refusal =>
         'MARKET_NOT_FOUND',
         `no market has the id, slug or condition id ${name}; GET /markets lists them`,
       )
-    : new Refusal('MARKET_NOT_FOUND');
+    : new Refusal(
+        'MARKET_NOT_FOUND',
+        'a market is named by its id, slug or condition id; GET /markets lists them',
+      );
 
 export const fillFacts = (id: MarketId, fill: SettledFill): TradeFacts => ({
   ...fill,

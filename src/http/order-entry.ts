@@ -127,11 +127,14 @@ const NO_HEADERS = {};
 const NO_PEER = {};
 const NO_QUERY: Query = new Map();
 
+/** Of no payload, of two, and of one that is not JSON. */
+const NOT_ONE_OBJECT = 'an order message has exactly one payload, a JSON object';
+
 /** The message as an HTTP request, or its refusal. */
 function read({ event, payload }: SocketRequest, maxBytes = BODY_MAX_BYTES): OrderEntry | Refusal {
   if (payload.length > maxBytes) return tooLarge(maxBytes);
   try {
-    return orderEntryOf(event, parseJson(payload));
+    return orderEntryOf(event, parseJson(payload, NOT_ONE_OBJECT));
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;

@@ -3,6 +3,7 @@ import type { OrderRecord } from '../store/records/order';
 import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/verbs/place';
 import { presentReplaced } from '../wire/answers/order';
 import { iso } from '../wire/prices';
+import { isNoOrder, noOrder } from './cancels';
 import type { Context } from './context';
 import type { Submission, Submit, Submitted } from './submit';
 
@@ -33,6 +34,7 @@ export function createReplace({ engine, reads, orderBody }: Context, submit: Sub
       if (submitted.replayed) old = await replacedBy(submitted, oldHash);
       return { ...submitted, answer: { ...submitted.answer, replaced: old && presentReplaced(old) } };
     } catch (error) {
+      if (isNoOrder(error)) throw noOrder(oldHash, true);
       if (!(error instanceof NotReplaceable)) throw error;
       const view = (await reads.order(oldHash)) ?? { record: error.record, fills: [] };
       const order = await orderBody(view, 'MAKER_WITHOUT_STRUCT');

@@ -10,24 +10,24 @@ const COLON = 0x3a;
 /**
  * Parses a JSON text strictly: valid UTF-8, no member twice in an object (parsers disagree on which of the two counts, and
  * a signed order has one meaning), no `__proto__`.
- * Throws INVALID_JSON, and INVALID_REQUEST for a member that no request has.
+ * Throws INVALID_JSON, with the detail `invalid` for what is no JSON text, and INVALID_REQUEST for a member that no request has.
  */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(bytes: Buffer, invalid = 'the body must be valid JSON'): unknown {
   if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body must be valid UTF-8');
   const text = bytes.toString('utf8');
-  const value = parse(text);
+  const value = parse(text, invalid);
   if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
     throw new Refusal('INVALID_JSON', 'the body contains a member twice; send each member once');
   }
   return value;
 }
 
-function parse(text: string): unknown {
+function parse(text: string, invalid: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the body.
-    throw new Refusal('INVALID_JSON', 'the body must be valid JSON');
+    throw new Refusal('INVALID_JSON', invalid);
   }
 }
 

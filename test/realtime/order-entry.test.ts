@@ -141,10 +141,9 @@ test('a refusal is the problem of the route, member by member', async () => {
     [path('/cancel'), { orderHash: resting.toUpperCase() }],
     [path('/cancel'), {}],
     [`/orders/${unknown}/cancel`, {}],
-    ['/orders/0x12/cancel', {}],
     ['/markets/nowhere/orders/cancel', { orderHash: unknown }],
     [path(`/${unknown}/replace`), { order: await alice.order(market, BID()) }],
-    [path('/0x12/replace'), { order: await alice.order(market, BID()) }],
+    [`/markets/%20/orders/cancel`, { orderHash: unknown }],
     [path(`/${resting}/replace`), { order: await alice.order(market, BID()) }],
     ['/orders/cancel', { orderHashes: [] }],
     ['/markets/nowhere/orders/cancel-all', {}],
@@ -177,13 +176,75 @@ test('a payload that has no HTTP form is refused with what is wrong', async () =
     [['order:cancel', JSON.stringify({ marketId: market.id, dryRun: true })], 'INVALID_REQUEST', 'orderHash'],
     [['order:replace', JSON.stringify({ marketId: market.id, order })], 'INVALID_REQUEST', 'orderHash'],
     [['orders:cancel', 'null'], 'INVALID_REQUEST', ''],
-    [['orders:cancel', '{"side":"BUY"}'], 'INVALID_REQUEST', 'side'],
+    [['order:cancel', '{"orderHash":"0x12"}'], 'INVALID_REQUEST', 'orderHash'],
+    [
+      ['order:replace', JSON.stringify({ marketId: market.id, orderHash: '0x12', order })],
+      'INVALID_REQUEST',
+      'orderHash',
+    ],
+    [['orders:cancel', '{"all":true,"side":"BUY"}'], 'INVALID_REQUEST', 'side'],
     [['orders:cancel', ''], 'INVALID_JSON', null],
   ];
   for (const [sent, code, where] of rows) {
     const { status, body } = await lane.send(...sent);
     expect({ sent, status, code: body.code }).toEqual({ sent, status: 400, code });
     if (where !== null) expect(body.errors[0].path).toBe(where);
+  }
+  for (const payload of ['', '{},{}'])
+    expect((await lane.send('order:submit', payload)).body.detail).toBe(
+      'an order message has exactly one payload, a JSON object',
+    );
+});
+
+test.each([
+  '{}',
+  '{"all":false}',
+  '{"all":"true"}',
+  '{"side":"BUY"}',
+  '{"orderHashes":null}',
+  '{"marketId":null,"all":true}',
+])('orders:cancel %s cancels nothing: every order needs { all: true }', async (payload) => {
+  const { orderHash } = (await alice.submit(market, limit('BUY', 0, 1_000, 1_000))).body;
+  const refused = await lane.send('orders:cancel', payload);
+  expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
+  if (!/marketId|orderHashes/.test(payload))
+    expect(refused.body.detail).toBe('the payload must have orderHashes, marketId or "all": true');
+  expect(await onBook(orderHash)).toBe('OPEN');
+  const all = await lane.send('orders:cancel', '{"all":true}');
+  expect([all.status, all.body.cancelled]).toEqual([200, [orderHash]]);
+});
+
+test('a refusal says where an order was not found, and how a market is named', async () => {
+  const other = await openMarket(exchange.client, ADMIN_TOKEN);
+  const { orderHash } = (await alice.submit(market, limit('BUY', 0, 1_000, 1_000))).body;
+  const unknown = `0x${'12'.repeat(32)}`;
+  const listed = 'GET /me/orders lists its orders';
+  const elsewhere = { marketId: other.id, orderHash };
+  const order = await alice.order(other, BID());
+  const rows: readonly (readonly [Parameters<OrderLane['send']>, string])[] = [
+    [
+      ['order:cancel', JSON.stringify(elsewhere)],
+      `the wallet has no order ${orderHash} in this market; ${listed}`,
+    ],
+    [
+      ['order:replace', JSON.stringify({ ...elsewhere, order })],
+      `the wallet has no order ${orderHash} in this market; ${listed}`,
+    ],
+    [
+      ['order:cancel', JSON.stringify({ orderHash: unknown })],
+      `the wallet has no order ${unknown}; ${listed}`,
+    ],
+    ...['', ' ', 'x'.repeat(300)].map(
+      (marketId) =>
+        [
+          ['order:cancel', JSON.stringify({ marketId, orderHash })] as Parameters<OrderLane['send']>,
+          'a market is named by its id, slug or condition id; GET /markets lists them',
+        ] as const,
+    ),
+  ];
+  for (const [sent, detail] of rows) {
+    const { status, body } = await lane.send(...sent);
+    expect([status, body.detail]).toEqual([404, detail]);
   }
 });
 

@@ -79,6 +79,7 @@ export function messageFor(
   const members = JSON.stringify({
     ...(!marketId ? {} : { marketId: decodeURIComponent(marketId) }),
     ...(orderHash === undefined ? {} : { orderHash: decodeURIComponent(orderHash) }),
+    ...(path === '/me/orders/cancel-all' ? { all: true } : {}),
     ...(query === '' ? {} : { dryRun: query === 'dryRun=true' }),
   }).slice(1, -1);
   if (!text.startsWith('{') || members === '') return [event, text];

@@ -167,7 +167,7 @@ class Client:
 
     def cancel_all(self, market: Optional[str] = None, **body: Any) -> Any:
         path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
-        named = {} if market is None else {"marketId": market}
+        named = {"all": True} if market is None else {"marketId": market}
         return self._cancel(path, body, ("orders:cancel", {**named, **body}))
 
     def cancel_many(self, order_hashes: Sequence[str]) -> Any:

@@ -14,25 +14,32 @@ const REFUSED = 400;
 /** A message whose acknowledgement does not come is a lost answer, and its connection is replaced. */
 const ANSWER_MS_MAX = 5_000;
 
+type Does = readonly [path: RegExp, event: string, names: readonly string[], more?: object];
+
 /** The requests that a message of a private socket does, too; the parts of the path are members of its payload. */
-const MESSAGES: readonly (readonly [path: RegExp, event: string, names: readonly string[]])[] = [
+const MESSAGES: readonly Does[] = [
   [/^\/markets\/([^/]+)\/orders$/, 'order:submit', ['marketId']],
   [/^\/markets\/([^/]+)\/orders\/batch$/, 'orders:submit', ['marketId']],
   [/^\/markets\/([^/]+)\/orders\/([^/]+)\/replace$/, 'order:replace', ['marketId', 'orderHash']],
   [/^\/markets\/([^/]+)\/orders\/cancel-all$/, 'orders:cancel', ['marketId']],
   [/^\/orders\/([^/]+)\/cancel$/, 'order:cancel', ['orderHash']],
   [/^\/orders\/cancel$/, 'orders:cancel', []],
-  [/^\/me\/orders\/cancel-all$/, 'orders:cancel', []],
+  [/^\/me\/orders\/cancel-all$/, 'orders:cancel', [], { all: true }],
 ];
 
 /** The message of a request; null for a request that has none. */
 function messageOf({ method, path, query, body }: Request): readonly [event: string, payload: object] | null {
-  for (const [pattern, event, names] of method === 'POST' ? MESSAGES : []) {
+  for (const [pattern, event, names, more] of method === 'POST' ? MESSAGES : []) {
     const parts = pattern.exec(path)?.slice(1).map(decodeURIComponent);
     if (parts)
       return [
         event,
-        { ...Object.fromEntries(names.map((name, i) => [name, parts[i]])), ...query, ...(body ?? {}) },
+        {
+          ...Object.fromEntries(names.map((name, i) => [name, parts[i]])),
+          ...more,
+          ...query,
+          ...(body ?? {}),
+        },
       ];
   }
   return null;

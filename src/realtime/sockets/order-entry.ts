@@ -81,10 +81,11 @@ export function orderMessageOf(data: Buffer): OrderMessage | null {
 
 /**
  * Order messages that reach Socket.IO itself: of a form that no client writes, such as with attachments, or with other spaces than
- * between the parts.
+ * between the parts. docs/real-time.md lists them.
  */
 export async function refuseForm(_: unknown, __: unknown, answer: (body: unknown) => void): Promise<void> {
-  const detail = 'an order message must have the form in which Socket.IO clients write JSON';
+  const detail =
+    'write an order message as 42, a number of at most 16 digits, then ["name",payload] with the name unescaped and nothing behind it';
   answer(JSON.parse(orderRefusedAck(new Refusal('INVALID_REQUEST', detail), randomUUID())));
 }
 

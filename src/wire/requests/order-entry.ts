@@ -1,6 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { PATHS } from '../paths';
 import type { Query } from '../queries';
+import { HASH } from './orders';
 
 /** The events of a private socket that do what an HTTP route does. */
 export const ORDER_ENTRY = {
@@ -41,7 +42,7 @@ type Members = Readonly<Record<string, unknown>>;
 const NO_QUERY: Query = new Map();
 const DRY_RUN: Query = new Map([['dryRun', ['true']]]);
 
-/** Throws INVALID_REQUEST for a member of the path or the query that has another type. */
+/** Throws INVALID_REQUEST for a member of the path or the query that has another type, and for a cancel that names nothing. */
 export function orderEntryOf(event: OrderEvent, payload: unknown): OrderEntry {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     return { route: 0, params: {}, query: NO_QUERY, body: payload };
@@ -62,24 +63,34 @@ const PARTS: Readonly<Record<OrderEvent, (payload: Members) => OrderEntry>> = {
     if (marketId !== undefined)
       return { route: 0, params: { id: textOf('marketId', marketId) }, query: NO_QUERY, body };
     const { orderHash, ...rest } = body;
-    return { route: 1, params: { order_hash: textOf('orderHash', orderHash) }, query: NO_QUERY, body: rest };
+    return { route: 1, params: { order_hash: hashOf('orderHash', orderHash) }, query: NO_QUERY, body: rest };
   },
   [ORDER_ENTRY.replaceOrder]: ({ marketId, orderHash, dryRun, ...body }) => ({
     route: 0,
-    params: { id: textOf('marketId', marketId), order_hash: textOf('orderHash', orderHash) },
+    params: { id: textOf('marketId', marketId), order_hash: hashOf('orderHash', orderHash) },
     query: queryOf(dryRun),
     body,
   }),
   [ORDER_ENTRY.cancelOrders]: ({ marketId, ...body }) => {
     if (marketId !== undefined)
       return { route: 1, params: { id: textOf('marketId', marketId) }, query: NO_QUERY, body };
-    return { route: 'orderHashes' in body ? 0 : 2, params: {}, query: NO_QUERY, body };
+    if ('orderHashes' in body) return { route: 0, params: {}, query: NO_QUERY, body };
+    const { all, ...rest } = body;
+    // JSON drops a member that is undefined, so a payload without members must not cancel everything.
+    if (all !== true) throw refused('', 'must have orderHashes, marketId or "all": true');
+    return { route: 2, params: {}, query: NO_QUERY, body: rest };
   },
 };
 
 function textOf(path: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw refused(path, value === undefined ? 'is required' : 'must be a string');
+}
+
+function hashOf(path: string, value: unknown): string {
+  const text = textOf(path, value);
+  if (HASH.test(text)) return text;
+  throw refused(path, 'must be 0x and 64 hexadecimal digits');
 }
 
 function queryOf(dryRun: unknown): Query {
@@ -89,4 +100,4 @@ function queryOf(dryRun: unknown): Query {
 }
 
 const refused = (path: string, message: string): Refusal =>
-  new Refusal('INVALID_REQUEST', `${path} ${message}`, { errors: [{ path, message }] });
+  new Refusal('INVALID_REQUEST', `${path || 'the payload'} ${message}`, { errors: [{ path, message }] });

@@ -108,12 +108,12 @@ export const ORDER_MESSAGES = {
     event: EVENTS.cancelOrders,
     title: 'Cancel several orders, or all',
     summary:
-      'With `orderHashes` it is `POST /orders/cancel`; with `marketId` it is `POST /markets/{id}/orders/cancel-all`, with the members of its body; `{}` is `POST /me/orders/cancel-all`, which cancels every order of the wallet.',
+      'With `orderHashes` it is `POST /orders/cancel`; with `marketId` it is `POST /markets/{id}/orders/cancel-all`, with the members of its body; `{ "all": true }` is `POST /me/orders/cancel-all`, which cancels every order of the wallet. `{}` is refused.',
     payload: {
       oneOf: [
         jsonSchemaOf(cancelListShape),
         withMembers(jsonSchemaOf(cancelAllShape), { marketId }, []),
-        object({}),
+        object({ all: constant(true) }),
       ],
     },
     example: { orderHashes: [ALICE_HASH, BOB_HASH] },
