@@ -130,6 +130,29 @@ test('orders over a socket take from the submissions of their address, as orders
   expect(Number(await link.ask(`GET rl:submissions:${address}`))).toBeGreaterThan(0);
 });
 
+test.each([
+  ['a wrong signature', 1, '0', { signature: `0x${'11'.repeat(64)}1b` }],
+  ['a price off the tick', 1, '0', { makerAmount: '1000000000000001' }],
+  ['another fee', 1, '0', { feeRateBps: '77' }],
+  ['a nonce that no wallet reaches', 1, '0', { nonce: String(2n ** 32n) }],
+  ['another nonce', 0, '7', {}],
+  ['a token of another market', 0, '0', { tokenId: '1' }],
+])('a refusal for %s takes %s from the reads of the address', async (_, reads, nonce, wrong) => {
+  const lane = await open(await alice.token());
+  // The count is of one second, and Redis forgets it after that.
+  await until('the refusal is counted so', async () => {
+    const key = `rl:reads:${address}`;
+    await link.ask(`DEL ${key}`);
+    const order = await alice.order(market, limit('BUY', 0, 100, 100), { nonce });
+    const { body } = await lane.send(
+      'order:submit',
+      JSON.stringify({ marketId: market.id, order: { ...order, ...wrong } }),
+    );
+    expect(body.status).toBe(400);
+    return Number(await link.ask(`GET ${key}`)) === reads;
+  });
+});
+
 test('a hundred order messages at once are served, and leave the other messages their allowance', async () => {
   const lane = await open(await alice.token());
   const answers = await Promise.all(Array.from({ length: 100 }, () => lane.send(...cancel())));
@@ -162,7 +185,9 @@ describe('sizes', () => {
     expect([batch.status, batch.body.results[0].code]).toEqual([200, 'INVALID_REQUEST']);
     expect(told(await lane.send('orders:submit', batchOf(262_145)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expect(told(await lane.send('order:submit', batchOf(16_385)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-    await expect(lane.send('orders:submit', batchOf(264_000))).rejects.toThrow('transport');
+    // With its name and its number the message has 27 bytes more: 263,168, and then one too many.
+    expect(told(await lane.send('orders:submit', batchOf(263_141)))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    await expect(lane.send('orders:submit', batchOf(263_142))).rejects.toThrow('transport');
   });
 
   test('of other messages, and of public sockets, are as before', async () => {

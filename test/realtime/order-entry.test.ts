@@ -270,10 +270,11 @@ test('an order message of a form that no client writes is refused, with an answe
   const forms = [
     '27001["order:submit",{}] ',
     '27002["\\u006frder:submit",{}]',
+    '27004 ["order:submit",{}]',
     `27003[${' '.repeat(60)}"order:submit",{}]`,
   ];
   for (const form of forms) engine.write(form);
-  for (const number of [7001, 7002, 7003])
+  for (const number of [7001, 7002, 7003, 7004])
     await until(`${number} is answered`, () =>
       heard.some((text) => text.startsWith(`3${number}[{"status":400,`) && text.includes('INVALID_REQUEST')),
     );

@@ -12,15 +12,17 @@ import { SOCKET_SCHEMAS } from './schemas';
 const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHEMAS };
 
 const DESCRIPTION = `Socket.IO 4 over WebSocket (no long polling), path \`/socket.io\`, default namespace. A message is an
-event: its name, then one argument, the payload described here. \`subscribe\` and \`unsubscribe\` are acknowledged. A socket
+event: its name, then one argument, the payload described here. Every message of a client is acknowledged if it asks for it,
+one of an unknown event with \`INVALID_REQUEST\`; messages about orders are acknowledged with \`{ status, body, headers }\`. A socket
 is public without \`auth\`; with \`auth: { token }\` in the handshake it also receives the messages about its wallet, and with
 \`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone.
 \`lastAccountSequence\` (and the \`epoch\` it is of) resumes the private events behind a number; with \`accountEvents: false\` the
 socket receives none of \`order:update\`, \`trade:update\` and \`balance:update\`. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
-(\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
+(\`lastAccountSequence\` or \`cancelOnDisconnect\` without a token), \`FORBIDDEN\` (an API key without the needed scope),
+\`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
 disconnected. The messages about orders are served as the HTTP routes that they name: with the same checks and answers, limited
-as \`submissions\` and \`cancels\` are. \`limits.sockets\` of \`GET /config\` limits the other messages of a socket, and of all sockets of an IP. A message above
+as \`submissions\`, \`orders\` and \`cancels\` are, some refused orders as \`reads\`, too. \`limits.sockets\` of \`GET /config\` limits the other messages of a socket, and of all sockets of an IP. A message above
 the limit is answered with \`RATE_LIMITED\`; after ${SOCKET_LIMITS.refusals} of these the socket is closed. While an IP owes points, its sockets are
 not read, and a new one is refused with HTTP 429. docs/real-time.md explains how to keep a book up to date.`;
 
