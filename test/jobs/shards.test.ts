@@ -32,7 +32,7 @@ beforeAll(async () => {
     Array.from({ length: SHARDS }, (_, shard) => openSettling(redis, shardKeys(shard))),
   );
   markets = await Promise.all(worlds.map((world) => world.createMarket()));
-  // Nobody's until both run: the first one alone would take them all.
+  // Held back until both run: the first one alone would take them all.
   for (const { keys } of worlds) await redis.set(keys.relayLease, 'nobody', 'PX', PATIENCE_MS);
   for (let i = 0; i < WORKERS; i++) startWorker();
   await twoRunning();
