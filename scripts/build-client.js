@@ -1,6 +1,6 @@
 /**
  * Builds packages/client/src into packages/client/dist: one module for `import` (esm), one for `require` (cjs), each with
- * its declarations. `--unchecked` omits the declarations. `npm pack -w ctf-exchange-client` runs it, too.
+ * its declarations. `--unchecked` accepts types that do not fit. `npm pack -w ctf-exchange-client` runs it, too.
  */
 const { spawnSync } = require('node:child_process');
 const { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
@@ -27,10 +27,10 @@ function bundle(format, outdir) {
 }
 
 /** An ECMAScript module imports files with their extension, which the sources omit. */
-function declare(esm, cjs) {
+function declare(esm, cjs, checked) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', PACKAGE, '--outDir', esm], { stdio: 'inherit' });
-  if (status !== 0) throw new Error("the client's types do not fit: see above");
+  if (checked && status !== 0) throw new Error("the client's types do not fit: see above");
   for (const name of readdirSync(esm).filter((file) => file.endsWith('.d.ts'))) {
     const file = path.join(esm, name);
     writeFileSync(file, readFileSync(file, 'utf8').replace(/((?:from |import\()['"]\.\/[\w-]+)/g, '$1.js'));
@@ -45,7 +45,7 @@ function buildClient({ checked = true, output = path.join(PACKAGE, 'dist') } = {
   bundle('cjs', cjs);
   // The package itself says "commonjs", because the tests read its sources that way.
   writeFileSync(path.join(esm, 'package.json'), '{ "type": "module" }\n');
-  if (checked) declare(esm, cjs);
+  declare(esm, cjs, checked);
 }
 
 module.exports = { buildClient };

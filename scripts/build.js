@@ -1,7 +1,7 @@
 /**
  * Builds the sources into dist: TypeScript and the page with esbuild, Lua with the bundler of src/lua-bundle. tsc only checks
  * the types, and keeps its notes in dist, so that it checks only changes. `--if-stale` does nothing when no source is newer
- * than the last build. `--unchecked` skips the types, which takes a tenth of the time and suits users who changed nothing.
+ * than the last build. `--unchecked` does not check them, which takes a tenth of the time and suits users who changed nothing.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } = require('node:fs');

@@ -1,5 +1,14 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT, type Started, startNode } from '../support/processes';
@@ -7,7 +16,7 @@ import { sampleOf } from '../support/sample';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
 const { buildClient } = require('../../scripts/build-client.js') as {
-  buildClient(options: { output: string }): void;
+  buildClient(options: { output: string; checked?: boolean }): void;
 };
 const SOURCE = path.join(ROOT, 'packages/client');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
@@ -130,6 +139,13 @@ test('the packed client contains its builds, its declarations, its licence and i
     expect(names).toContain(`package/dist/${kind}/index.js`);
     expect(names).toContain(`package/dist/${kind}/index.d.ts`);
   }
+});
+
+test('the build of npm start, which does not check the types, writes the declarations, too', () => {
+  const output = path.join(folder, 'unchecked');
+  buildClient({ output, checked: false });
+  for (const file of ['esm/index.d.ts', 'cjs/index.d.ts', 'cjs/safe.d.ts'])
+    expect({ file, isThere: existsSync(path.join(output, file)) }).toEqual({ file, isThere: true });
 });
 
 test.each(Object.keys(PROGRAMS))(
