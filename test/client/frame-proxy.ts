@@ -13,6 +13,8 @@ export interface FrameProxy {
   retarget(port: number): void;
   /** The number of connections so far. */
   connections(): number;
+  /** Ends every connection. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -47,6 +49,9 @@ export async function startFrameProxy(targetPort: number): Promise<FrameProxy> {
     );
     upstream.on('data', read);
   });
+  const cut = (): void => {
+    for (const { sockets } of links) for (const socket of sockets) socket.destroy();
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -61,8 +66,9 @@ export async function startFrameProxy(targetPort: number): Promise<FrameProxy> {
       port = next;
     },
     connections: () => connections,
+    cut,
     stop: async () => {
-      for (const { sockets } of links) for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

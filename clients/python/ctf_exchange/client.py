@@ -14,6 +14,8 @@ from .wallet import Signer, order_digest
 READ_SECONDS_MAX = 10.0
 RESOLVE_SECONDS = 20.0
 UNAUTHORIZED = 401
+#: What `cancel_all` takes besides a market.
+FILTERS: Mapping[str, Sequence[Any]] = {"outcomeIndex": (0, 1), "side": ("BUY", "SELL")}
 #: These refusals do not show whether an earlier attempt was booked.
 SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG", "TOKEN_INVALID", "TOKEN_EXPIRED")
 
@@ -166,13 +168,22 @@ class Client:
         return self._cancel(f"/orders/{order_hash}/cancel", None, ("order:cancel", {"orderHash": order_hash}))
 
     def cancel_all(self, market: Optional[str] = None, **body: Any) -> Any:
+        """Of every market without `market`, which `None` means, too. With one also `outcomeIndex` (0 or 1), `side`, or both."""
+        for name, value in body.items():
+            if value not in FILTERS.get(name, ()):
+                raise ValueError(f"cancel_all takes market, outcomeIndex (0 or 1) and side (BUY or SELL), not {name}={value!r}")
+        if body and market is None:
+            raise ValueError("outcomeIndex and side need a market")
         path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
         named = {"all": True} if market is None else {"marketId": market}
         return self._cancel(path, body, ("orders:cancel", {**named, **body}))
 
     def cancel_many(self, order_hashes: Sequence[str]) -> Any:
         """At most 100; orders that were gone already are in `notCancelled`."""
-        body = {"orderHashes": list(order_hashes)}
+        hashes = None if order_hashes is None or isinstance(order_hashes, str) else list(order_hashes)
+        if hashes is None or not all(isinstance(name, str) for name in hashes):
+            raise ValueError("cancel_many takes a list of order hashes")
+        body = {"orderHashes": hashes}
         return self._cancel("/orders/cancel", body, ("orders:cancel", body))
 
     def split(self, market: str, size: str) -> Any:

@@ -11,12 +11,11 @@ import socketio
 from .book import Book
 from .client import Client
 from .errors import ExchangeError
-from .lane import Message, owner_of
+from .lane import Lane, Message, owner_of
 from .position import MISSING, NEW, Position
 
 TICK_SECONDS = 0.25
 CONNECT_SECONDS_MAX = 5.0
-ANSWER_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 0.25
 PAUSE_SECONDS_MAX = 2.0
 BOOK_EVENTS = ("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch")
@@ -30,7 +29,15 @@ Handler = Callable[[Any], None]
 class Live:
     """Every handler is called by one thread, the one that keeps the books."""
 
-    def __init__(self, client: Client, *, private: bool = True, cancel_on_disconnect: bool = False) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        private: bool = True,
+        cancel_on_disconnect: bool = False,
+        account_events: bool = True,
+    ) -> None:
+        self._account_events = account_events
         self._client = client
         self._private = private
         self._cancel_on_disconnect = cancel_on_disconnect
@@ -40,6 +47,7 @@ class Live:
         self._inbox: "queue.Queue[Tuple[int, str, Any]]" = queue.Queue()
         self._connection = 0
         self._socket: Any = None
+        self._lane: Optional[Lane] = None
         self._token: Optional[str] = None
         self._refused: Optional[str] = None
         self._follows_markets = False
@@ -71,18 +79,15 @@ class Live:
 
     def ask(self, message: Message, token: str) -> Optional[Mapping[str, Any]]:
         """For `client.use_socket`: sends an order message; None when the connection is down or another wallet's."""
-        socket = self._socket
-        if socket is None or not socket.connected or self._token is None or owner_of(self._token) != owner_of(token):
+        lane = self._lane
+        if lane is None or self._token is None or owner_of(self._token) != owner_of(token):
             return None
-        event, payload = message
-        connection = self._connection
         try:
-            ack: Mapping[str, Any] = socket.call(event, dict(payload), timeout=ANSWER_SECONDS_MAX)
-            return ack
-        except (socketio.exceptions.SocketIOError, OSError) as error:
+            return lane.ask(message)
+        except ExchangeError:
             # The connection is replaced; until then orders go by HTTP.
-            self._inbox.put((connection, "disconnect", None))
-            raise ExchangeError("NETWORK", f"no answer: {error or type(error).__name__}") from error
+            self._inbox.put((lane.connection, "disconnect", None))
+            raise
 
     def close(self) -> None:
         self._closed.set()
@@ -109,14 +114,15 @@ class Live:
             return False
         auth: Dict[str, Any] = {}
         if self._token is not None:
-            auth = {"token": self._token, **self._position.resume()}
+            auth = {"token": self._token, **(self._position.resume() if self._account_events else {"accountEvents": False})}
             if self._cancel_on_disconnect:
                 auth["cancelOnDisconnect"] = True
         # It would reconnect with its old token, and not at all after the exchange has closed it.
         self._socket = socketio.Client(reconnection=False, handle_sigint=False)
         self._connection += 1
+        lane = Lane(self._socket, self._connection)
         for event in BOOK_EVENTS + OTHER_EVENTS + PRIVATE_EVENTS + SESSION_EVENTS:
-            self._socket.on(event, self._receiver(self._connection, event))
+            self._socket.on(event, self._receiver(lane, event))
         try:
             self._socket.connect(
                 self._client.base_url, auth=auth, transports=["websocket"], wait_timeout=CONNECT_SECONDS_MAX
@@ -125,6 +131,7 @@ class Live:
             self._learn_refusal()
             return False
         self.connections += 1
+        self._lane = lane
         self._asked.clear()
         if self._follows_markets:
             self._emit("subscribe", {"markets": True})
@@ -133,8 +140,14 @@ class Live:
         self._tell("connect", None)
         return True
 
-    def _receiver(self, connection: int, event: str) -> Callable[..., None]:
-        return lambda *body: self._inbox.put((connection, event, body[0] if body else None))
+    def _receiver(self, lane: Lane, event: str) -> Callable[..., None]:
+        def receive(*body: Any) -> None:
+            if event == "disconnect":
+                # At once: this client's thread may be in a handler that waits for an answer.
+                lane.end()
+            self._inbox.put((lane.connection, event, body[0] if body else None))
+
+        return receive
 
     def _serve(self) -> None:
         """Until the connection ends."""
@@ -155,6 +168,8 @@ class Live:
             if event == "disconnect":
                 break
             self._happen(event, body)
+        if self._lane is not None:
+            self._lane.end()
         for book in self._books.values():
             book.disconnected("the connection was lost")
 

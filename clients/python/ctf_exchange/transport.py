@@ -37,7 +37,9 @@ class Transport:
         try:
             answer = self._http.request(method, path, params=members, headers=sent, **extra)
         except httpx.HTTPError as error:
-            raise ExchangeError("NETWORK", f"no answer: {error or type(error).__name__}") from error
+            doubt = "" if method == "GET" else ": its outcome is unknown"
+            what = str(error) or type(error).__name__
+            raise ExchangeError("NETWORK", f"no answer to {method} {path} ({what}){doubt}") from error
         if answer.is_success:
             return _json_of(answer) if answer.content else None
         try:
