@@ -28,8 +28,12 @@ beforeEach(async () => {
 });
 afterEach(() => live.close());
 
-async function open(baseUrl = stage.url(), getToken = alice.client.accessToken): Promise<void> {
-  live = connectLive({ baseUrl, getToken });
+async function open(
+  baseUrl = stage.url(),
+  getToken = alice.client.accessToken,
+  accountEvents?: boolean,
+): Promise<void> {
+  live = connectLive({ baseUrl, getToken, accountEvents });
   alice.client.useSocket(orderSocket(live));
   await until('connected', () => live.isConnected);
 }
@@ -96,6 +100,57 @@ test('without a connection of the same wallet requests go by HTTP', async () => 
   expect(requests).toHaveLength(3);
   alice.client.useSocket(null);
   expect((await alice.client.cancelAll()).cancelled).toHaveLength(4);
+});
+
+test('a lane without account events takes orders, and has none of the events', async () => {
+  await open(stage.url(), alice.client.accessToken, false);
+  const heard: unknown[] = [];
+  live.onOrder((order) => heard.push(order));
+  live.onResumed((begun) => heard.push(begun));
+  live.onBalance((balances) => heard.push(balances));
+  const { orderHash } = await place('0.3');
+  expect(await alice.client.cancel(orderHash)).toMatchObject({ cancelled: true });
+  // The other socket of the wallet has them.
+  const other = connectLive({ baseUrl: stage.url(), getToken: alice.client.accessToken });
+  try {
+    const orders: string[] = [];
+    other.onOrder((order) => orders.push(order.orderHash));
+    await new Promise<void>((resolve) => {
+      other.onResumed(() => resolve());
+    });
+    const next = await place('0.31');
+    await until('the other socket hears', () => orders.includes(next.orderHash));
+  } finally {
+    other.close();
+  }
+  expect([heard, requests]).toEqual([[], []]);
+});
+
+test.each<[string, unknown]>([
+  ['a string', 'a-market'],
+  ['an empty string', ''],
+  ['null', null],
+  ['a list', []],
+  ['an undefined market', { marketId: undefined }],
+  ['no market', { marketId: '' }],
+  ['a misspelt member', { market: 'a-market' }],
+  ['a member of another kind', { marketId: 'a-market', outcomeIndex: '0' }],
+  ['an unknown side', { marketId: 'a-market', side: 'buy' }],
+])('cancelAll refuses %s, and cancels nothing', async (_what, filter) => {
+  await open();
+  await place('0.3');
+  const attempt = alice.client.cancelAll(filter as never);
+  await expect(attempt).rejects.toThrow(
+    new RangeError('cancelAll takes { marketId, outcomeIndex, side }; leave out what is undefined'),
+  );
+  expect((await alice.client.orders({ status: 'open' })).data).toHaveLength(1);
+});
+
+test.each([undefined, '0x00', [undefined]])('cancelMany refuses %p', async (hashes) => {
+  await open();
+  await expect(alice.client.cancelMany(hashes as never)).rejects.toThrow(
+    new RangeError('cancelMany takes an array of order hashes'),
+  );
 });
 
 test('an order whose acknowledgement is lost is sent again and booked once', async () => {

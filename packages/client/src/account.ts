@@ -25,12 +25,16 @@ import type { Portfolio } from './types-portfolio';
 const CANCEL_HASHES_MAX = 100;
 const KEY_BYTES = 16;
 
+/** A member that is present has a value: an undefined `marketId` must not mean every market. */
 export interface CancelAllFilter {
   /** Every market by default. */
-  readonly marketId?: string | undefined;
-  readonly outcomeIndex?: OutcomeIndex | undefined;
-  readonly side?: Side | undefined;
+  readonly marketId?: string;
+  readonly outcomeIndex?: OutcomeIndex;
+  readonly side?: Side;
 }
+
+/** The name, type and value of such a member. */
+const FILTER = /^(marketId string .+|outcomeIndex number [01]|side string (BUY|SELL))$/;
 
 /** The signed-in wallet's own reads and actions, except placing orders. */
 export interface Account extends Cancels, Comments, Keys {
@@ -122,7 +126,13 @@ type Ask = <T>(request: Request) => Promise<T>;
 function cancels(again: Ask): Cancels {
   return {
     cancel: (orderHash) => again({ method: 'POST', path: `/orders/${encodeURIComponent(orderHash)}/cancel` }),
-    cancelAll: async ({ marketId, ...filter } = {}) => {
+    cancelAll: async (all = {}) => {
+      const isFilter =
+        {}.toString.call(all) === '[object Object]' &&
+        Object.entries(all).every(([name, value]) => FILTER.test(`${name} ${typeof value} ${value}`));
+      if (!isFilter)
+        throw new RangeError('cancelAll takes { marketId, outcomeIndex, side }; leave out what is undefined');
+      const { marketId, ...filter } = all;
       if (marketId === undefined) {
         if (Object.keys(filter).length > 0) throw new RangeError('outcomeIndex and side need a marketId');
         return again({ method: 'POST', path: '/me/orders/cancel-all' });
@@ -131,6 +141,8 @@ function cancels(again: Ask): Cancels {
       return again({ method: 'POST', path, body: filter });
     },
     cancelMany: async (orderHashes) => {
+      if (!Array.isArray(orderHashes) || orderHashes.some((hash) => typeof hash !== 'string'))
+        throw new RangeError('cancelMany takes an array of order hashes');
       const cancelled: string[] = [];
       let notCancelled: CancelledMany['notCancelled'] = {};
       for (let from = 0; from < orderHashes.length; from += CANCEL_HASHES_MAX) {

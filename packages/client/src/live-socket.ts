@@ -11,6 +11,8 @@ export interface LiveSocketOptions {
   readonly getToken?: (() => Promise<string | null> | string | null) | undefined;
   /** The wallet's orders are cancelled 10 s after its last such socket was closed. */
   readonly cancelOnDisconnect?: boolean | undefined;
+  /** False: for `orderSocket` alone, without the events of the wallet. */
+  readonly accountEvents?: boolean | undefined;
 }
 
 interface LiveSocketEvents {
@@ -45,7 +47,7 @@ export interface LiveSocket extends Link {
 }
 
 export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketEvents): LiveSocket {
-  const { getToken, cancelOnDisconnect = false } = options;
+  const { getToken, cancelOnDisconnect = false, accountEvents = true } = options;
   const connectHandlers = new Set<ConnectHandler>();
   let sent: string | null = null;
   let refused: string | null = null;
@@ -83,7 +85,11 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   const authOf = (token: string | null): Record<string, unknown> =>
     token === null
       ? {}
-      : { token, ...account.resume(), ...(cancelOnDisconnect ? { cancelOnDisconnect: true } : {}) };
+      : {
+          token,
+          ...(accountEvents ? account.resume() : { accountEvents }),
+          ...(cancelOnDisconnect ? { cancelOnDisconnect } : {}),
+        };
 
   const account = createAccountEvents(socket);
   const renewal = createRenewal(socket, {
