@@ -33,8 +33,8 @@ export interface CancelAllFilter {
   readonly side?: Side;
 }
 
-/** The name, type and value of such a member. */
-const FILTER = /^(marketId string .+|outcomeIndex number [01]|side string (BUY|SELL))$/;
+/** The name and the value of such a member. */
+const FILTER = /^(marketId,[\w-]+|outcomeIndex,[01]|side,(BUY|SELL))$/;
 
 /** The signed-in wallet's own reads and actions, except placing orders. */
 export interface Account extends Cancels, Comments, Keys {
@@ -100,7 +100,7 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
     me: () => get('/me'),
     balances: () => get('/me/balances'),
     positions: (query) => get('/me/positions', query),
-    portfolio: (timeframe) => get('/me/portfolio', timeframe === undefined ? {} : { timeframe }),
+    portfolio: (timeframe) => get('/me/portfolio', { timeframe }),
     orders: (query) => get('/me/orders', query),
     myTrades: (query) => get('/me/trades', query),
     activity: (query) => get('/me/activity', query),
@@ -127,32 +127,24 @@ function cancels(again: Ask): Cancels {
   return {
     cancel: (orderHash) => again({ method: 'POST', path: `/orders/${encodeURIComponent(orderHash)}/cancel` }),
     cancelAll: async (all = {}) => {
-      const isFilter =
-        {}.toString.call(all) === '[object Object]' &&
-        Object.entries(all).every(([name, value]) => FILTER.test(`${name} ${typeof value} ${value}`));
-      if (!isFilter)
-        throw new RangeError('cancelAll takes { marketId, outcomeIndex, side }; leave out what is undefined');
+      const isFilter = (entry: unknown) => all.marketId && FILTER.test(String(entry));
+      if (`${all}` !== '[object Object]' || !Object.entries(all).every(isFilter))
+        throw new RangeError('pass a marketId, and with it outcomeIndex and side');
       const { marketId, ...filter } = all;
-      if (marketId === undefined) {
-        if (Object.keys(filter).length > 0) throw new RangeError('outcomeIndex and side need a marketId');
-        return again({ method: 'POST', path: '/me/orders/cancel-all' });
-      }
-      const path = `/markets/${encodeURIComponent(marketId)}/orders/cancel-all`;
-      return again({ method: 'POST', path, body: filter });
+      const path = marketId ? `/markets/${marketId}` : '/me';
+      return again({ method: 'POST', path: `${path}/orders/cancel-all`, body: filter });
     },
     cancelMany: async (orderHashes) => {
       if (!Array.isArray(orderHashes) || orderHashes.some((hash) => typeof hash !== 'string'))
-        throw new RangeError('cancelMany takes an array of order hashes');
-      const cancelled: string[] = [];
-      let notCancelled: CancelledMany['notCancelled'] = {};
+        throw new RangeError('pass an array of hashes');
+      const all = { cancelled: [] as string[], notCancelled: {} };
       for (let from = 0; from < orderHashes.length; from += CANCEL_HASHES_MAX) {
-        const step = orderHashes.slice(from, from + CANCEL_HASHES_MAX);
-        const body = { orderHashes: step };
+        const body = { orderHashes: orderHashes.slice(from, from + CANCEL_HASHES_MAX) };
         const answer = await again<CancelledMany>({ method: 'POST', path: '/orders/cancel', body });
-        cancelled.push(...answer.cancelled);
-        notCancelled = { ...notCancelled, ...answer.notCancelled };
+        all.cancelled.push(...answer.cancelled);
+        Object.assign(all.notCancelled, answer.notCancelled);
       }
-      return { cancelled, notCancelled };
+      return all;
     },
   };
 }
@@ -164,7 +156,7 @@ function comments(again: Ask, once: Ask): Comments {
       once({
         method: 'POST',
         path: `/markets/${encodeURIComponent(marketId)}/comments`,
-        body: { body, ...(parentId === undefined ? {} : { parentId }) },
+        body: { body, parentId },
       }),
     deleteComment: (id) => again({ method: 'DELETE', path: path(id) }),
     likeComment: (id) => again({ method: 'POST', path: path(id, '/like') }),

@@ -35,10 +35,8 @@ export class ExchangeError extends Error {
   readonly retryAfterMs: number | null;
 
   constructor(facts: Facts) {
-    super(
-      `${facts.code}: ${facts.detail}`,
-      ...(facts.cause === undefined ? [] : ([{ cause: facts.cause }] as const)),
-    );
+    // Of these it takes `cause`.
+    super(`${facts.code}: ${facts.detail}`, facts);
     this.name = 'ExchangeError';
     this.status = facts.status;
     this.code = facts.code;
@@ -76,7 +74,7 @@ export function errorOf(
 
 /** The error without an answer: a time-out, or no connection, or a lost one. */
 export function connectionError(cause: unknown): ExchangeError {
-  const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+  const isTimeout = (cause as Error | null)?.name === 'TimeoutError';
   return new ExchangeError({
     status: 0,
     code: isTimeout ? 'TIMEOUT' : 'NETWORK',

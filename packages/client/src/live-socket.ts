@@ -85,11 +85,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   const authOf = (token: string | null): Record<string, unknown> =>
     token === null
       ? {}
-      : {
-          token,
-          ...(accountEvents ? account.resume() : { accountEvents }),
-          ...(cancelOnDisconnect ? { cancelOnDisconnect } : {}),
-        };
+      : { token, cancelOnDisconnect, ...(accountEvents ? account.resume() : { accountEvents }) };
 
   const account = createAccountEvents(socket);
   const renewal = createRenewal(socket, {

@@ -241,28 +241,22 @@ const requestOf = (path: string, body: SubmitBody, dryRun: boolean): Request => 
   body,
 });
 
-function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): SubmitBody {
-  const { clientOrderId, selfTradePrevention, deadline } = options;
-  return {
-    order: signed,
-    ...(order.orderType === undefined ? {} : { orderType: order.orderType }),
-    ...(clientOrderId === undefined ? {} : { clientOrderId }),
-    ...(selfTradePrevention === undefined ? {} : { selfTradePrevention }),
-    ...(deadline === undefined ? {} : { deadline: Math.trunc(Number(deadline)) }),
-  };
-}
+/** JSON omits what is undefined. */
+const bodyOf = (
+  signed: SignedOrder,
+  { orderType }: NewOrder,
+  { clientOrderId, selfTradePrevention, deadline }: PlaceOptions,
+): SubmitBody => ({
+  order: signed,
+  orderType,
+  clientOrderId,
+  selfTradePrevention,
+  deadline: deadline && Math.trunc(Number(deadline)),
+});
 
 /** Whether an order of a batch was booked; if not, the result has the reason. */
 export const isBooked = (result: BatchResult): result is Booked => 'order' in result;
 
 const problemOf = (result: BatchResult): ExchangeError[] => (isBooked(result) ? [] : [problemError(result)]);
 
-const problemError = (problem: Problem): ExchangeError =>
-  new ExchangeError({
-    status: problem.status,
-    code: problem.code,
-    detail: problem.detail,
-    requestId: problem.requestId,
-    retryable: problem.retryable,
-    problem,
-  });
+const problemError = (problem: Problem): ExchangeError => new ExchangeError({ ...problem, problem });

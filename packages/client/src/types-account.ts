@@ -44,11 +44,11 @@ export interface SignedOrder extends UnsignedOrder {
 /** The body of a submission. */
 export interface SubmitBody {
   readonly order: SignedOrder;
-  readonly orderType?: OrderType;
-  readonly selfTradePrevention?: SelfTradePrevention;
-  readonly clientOrderId?: string;
+  readonly orderType?: OrderType | undefined;
+  readonly selfTradePrevention?: SelfTradePrevention | undefined;
+  readonly clientOrderId?: string | undefined;
   /** Epoch milliseconds: an order not booked by then is refused. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
 }
 
 interface Sizes {
