@@ -3,6 +3,7 @@ import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
+import { createTraceClaims } from '../../src/store/archive/trace-claims';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
@@ -38,7 +39,8 @@ describeWithPostgres('orders that are in the archive', () => {
   const engineOf = (): Engine => {
     const { redis, run, keys } = world();
     const past = createPast({ redis, keys, archive });
-    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, past });
+    const claims = createTraceClaims({ run, keys });
+    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, past, claims });
   };
 
   async function opened(): Promise<Forgetting> {
