@@ -32,6 +32,7 @@ test('doctor names a cluster that stops completely when one master fails, and fa
     PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
     TRUST_PROXY: '1',
   };
+  await coverage('yes');
   const lenient = await createShell(cluster.url).exchange('doctor');
   expect(lenient).toMatchObject({ code: 0, err: '' });
   expect(lenient.out).toMatch(/^warn +cluster coverage .*set no on every node$/m);
@@ -42,7 +43,6 @@ test('doctor names a cluster that stops completely when one master fails, and fa
   expect((await createShell(cluster.url, production).exchange('doctor')).out).toMatch(
     /^ok +cluster coverage /m,
   );
-  await coverage('yes');
 });
 
 test('doctor and /readyz report a moving slot of the book, and requests meanwhile are 503', async () => {
