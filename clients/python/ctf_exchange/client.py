@@ -175,7 +175,7 @@ class Client:
         if body and market is None:
             raise ValueError("outcomeIndex and side need a market")
         path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
-        named = {"all": True} if market is None else {"marketId": market}
+        named: Dict[str, Any] = {"all": True} if market is None else {"marketId": market}
         return self._cancel(path, body, ("orders:cancel", {**named, **body}))
 
     def cancel_many(self, order_hashes: Sequence[str]) -> Any:
