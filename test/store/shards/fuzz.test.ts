@@ -21,10 +21,11 @@ const WORLDS = Math.ceil(WANTED / OPERATIONS);
 const LIMIT_MS = 3_600_000;
 const COUNT = 4;
 const MUST_MEET = [
-  ...['BOOKED', 'INSUFFICIENT_BALANCE', 'REPLAYED', 'replaced', 'sent by home: OK', 'sent by home: SHORT'],
+  ...['BOOKED', 'INSUFFICIENT_BALANCE', 'REPLAYED', 'sent by home: OK', 'sent by home: SHORT'],
 ];
 /** Events that some worlds have, and ten worlds together. */
 const MUST_MEET_OFTEN = [
+  'replaced',
   ...['INVALID_NONCE_VALUE', 'raised', 'invalidated', 'HALTED', 'expired by the sweep', 'paid RESOLVED'],
   ...['sent by another shard: OK', 'MARKET_NOT_OPEN', 'cancelled all', 'cancelled in several markets'],
   ...['RATE_LIMITED', 'no cancel of all while HALTED'],
