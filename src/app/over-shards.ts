@@ -57,6 +57,6 @@ export function openOverShards(
       directory,
       parts.map((part) => part.broadcasts),
     ),
-    audit: auditOverShards(parts.map((part) => part.audit)),
+    audit: auditOverShards({ redis, shards, parts: parts.map((part) => part.audit) }),
   };
 }

@@ -32,6 +32,9 @@ export const DIFFERENCE_KINDS = [
   'UNSETTLED',
   'DOCUMENT',
   'NAME',
+  'LOST_ENTRIES',
+  'IN_TRANSIT',
+  'PURSE',
   'MORE_DIFFERENCES',
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];

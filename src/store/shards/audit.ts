@@ -1,25 +1,45 @@
 import type { AuditReport } from '../../exchange/audit';
 import type { Audit } from '../audit/audit';
+import { checkChannels } from '../audit/check-channels';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+interface AuditOverOptions {
+  readonly redis: RedisClient;
+  readonly shards: readonly ShardKeys[];
+  /** Of each shard by itself. */
+  readonly parts: readonly Audit[];
+}
 
 /**
- * Each shard is audited by itself, one after the other because an audit holds a shard's orders in memory. `checkChannels` checks
- * the collateral between shards.
+ * Each shard is audited by itself, one after the other because an audit holds a shard's orders in memory, and then the collateral
+ * between them. Only one audit runs at a time; a caller that comes meanwhile gets the same answer.
  */
-export const auditOverShards =
-  (parts: readonly Audit[]): Audit =>
-  async () => {
-    const reports: AuditReport[] = [];
-    for (const part of parts) reports.push(await part());
-    const sum = (of: (checked: AuditReport['checked']) => number): number =>
-      reports.reduce((so, { checked }) => so + of(checked), 0);
-    return {
-      ok: reports.every(({ ok }) => ok),
-      checked: {
-        orders: sum(({ orders }) => orders),
-        balances: sum(({ balances }) => balances),
-        markets: sum(({ markets }) => markets),
-        fills: sum(({ fills }) => fills),
-      },
-      differences: reports.flatMap(({ differences }) => differences),
-    };
+export function auditOverShards(options: AuditOverOptions): Audit {
+  let running: Promise<AuditReport> | null = null;
+  return () => {
+    running ??= auditAll(options).finally(() => {
+      running = null;
+    });
+    return running;
   };
+}
+
+async function auditAll({ redis, shards, parts }: AuditOverOptions): Promise<AuditReport> {
+  const reports: AuditReport[] = [];
+  for (const part of parts) reports.push(await part());
+  const between = await checkChannels({ redis, shards });
+  const sum = (of: (checked: AuditReport['checked']) => number): number =>
+    reports.reduce((so, { checked }) => so + of(checked), 0);
+  const differences = [...reports.flatMap((report) => report.differences), ...between.differences];
+  return {
+    ok: differences.length === 0,
+    checked: {
+      orders: sum(({ orders }) => orders),
+      balances: sum(({ balances }) => balances),
+      markets: sum(({ markets }) => markets),
+      fills: sum(({ fills }) => fills),
+    },
+    differences,
+  };
+}

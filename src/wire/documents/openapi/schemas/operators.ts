@@ -90,7 +90,10 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   ActionPage: page(ref('Action')),
   Difference: object(
     {
-      kind: choice(DIFFERENCE_KINDS),
+      kind: choice(
+        DIFFERENCE_KINDS,
+        'What differs; `LOST_ENTRIES`, `IN_TRANSIT` and `PURSE` are of collateral between several shards.',
+      ),
       detail: text('The values that were compared.'),
       expected: text('The value that follows from the orders; an amount is a decimal string.'),
       found: text('The stored value.'),
@@ -102,7 +105,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
       price: text('The price in Yes.'),
       sequence: integer(),
       settlementId: text(),
-      name: text('A slug, a condition id or an id.'),
+      name: text('A slug, a condition id, an id, or a channel between two shards, as `0 to 1`.'),
     },
     [
       ...['expected', 'found', 'marketId', 'orderHash', 'wallet', 'asset'],
