@@ -92,7 +92,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     {
       kind: choice(
         DIFFERENCE_KINDS,
-        'What differs; `LOST_ENTRIES`, `IN_TRANSIT` and `PURSE` are of collateral between several shards.',
+        'The kind of difference; `LOST_ENTRIES`, `IN_TRANSIT` and `PURSE` are about several shards.',
       ),
       detail: text('The values that were compared.'),
       expected: text('The value that follows from the orders; an amount is a decimal string.'),
