@@ -1,9 +1,9 @@
-import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command as Commander, Option } from 'commander';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
 import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
-import { SURE, wholeNumber } from './arguments';
+import { address, hash, SURE, wholeNumber } from './arguments';
 import { audit } from './audit';
 import { backup, restore, verify } from './backup';
 import { addChain } from './chain-commands';
@@ -24,6 +24,7 @@ import {
 } from './markets';
 import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
+import { addShards } from './shards-commands';
 import { type Choose, ONE_SHARD } from './store';
 
 const ABOUT =
@@ -34,7 +35,6 @@ Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 
 4 Redis did not answer, or something broke; 78 bad configuration.`;
 
 const NAME = 'id, slug or condition id';
-const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 /** Calls `choose` with the command and its checked arguments. */
 export function createProgram(version: string, choose: Choose): Commander {
@@ -47,6 +47,7 @@ export function createProgram(version: string, choose: Choose): Commander {
   addMarkets(program, choose);
   addSettlements(program, choose);
   addChain(program, choose);
+  addShards(program, choose);
   addPeople(program, choose);
   program
     .command('mode')
@@ -287,14 +288,4 @@ function addSettlements(program: Commander, choose: Choose): void {
     .action((id: string, { tx, yes = false }: { tx: string; yes?: boolean }) =>
       choose(forGood(`record that transaction ${tx} settled ${id}`, yes, acknowledge(id, tx))),
     );
-}
-
-function hash(text: string): string {
-  if (!HASH.test(text)) throw new InvalidArgumentError('0x and 64 hexadecimal digits.');
-  return text.toLowerCase();
-}
-
-function address(text: string): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('0x and 40 hexadecimal digits.');
-  return text.toLowerCase();
 }

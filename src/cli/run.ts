@@ -39,7 +39,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
 }
 
 async function execute(
-  { command, alone, anyLayout = false, oneShard, unreachable }: Chosen,
+  { command, alone, anyLayout = false, anyShards, oneShard, unreachable }: Chosen,
   isJson: boolean,
   deps: CliDeps,
 ): Promise<ExitCode> {
@@ -56,7 +56,7 @@ async function execute(
   }
   try {
     const wrong =
-      (anyLayout && !oneShard ? null : await wrongShards(opened)) ??
+      (anyShards || (anyLayout && !oneShard) ? null : await wrongShards(opened)) ??
       (anyLayout
         ? null
         : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds())));

@@ -113,10 +113,13 @@ export interface Chosen {
   readonly alone?: (speaker: Speaker) => Promise<ExitCode>;
   /** Works on data of any layout. */
   readonly anyLayout?: boolean;
+  /** Works whatever SHARDS says: it reads the number of shards itself. */
+  readonly anyShards?: true;
   /** Does not work with several shards yet. */
   readonly oneShard?: true;
   /** Answers when Redis did not respond. */
   readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
 }
 export const ONE_SHARD = { oneShard: true } as const;
+export const ANY_SHARDS = { anyShards: true, anyLayout: true } as const;
 export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;

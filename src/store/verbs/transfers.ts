@@ -30,7 +30,7 @@ const KEEP_MS = 3_600_000;
 const TRIM_MAX = 1_000;
 
 /** One channel as it was read: without a lock, so `got` and `sent` may be of other moments. */
-interface ChannelEnds {
+export interface ChannelEnds {
   readonly from: number;
   readonly to: number;
   readonly mark: string;
@@ -130,7 +130,7 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
 }
 
 /** Both ends of every channel that was ever used, between shards that answer; and of each other one why it did not. */
-async function readEnds(
+export async function readEnds(
   redis: RedisClient,
   shards: readonly ShardKeys[],
 ): Promise<{ readonly ends: readonly ChannelEnds[]; readonly silent: readonly string[] }> {

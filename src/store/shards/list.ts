@@ -1,0 +1,121 @@
+import type { Mode } from '../../exchange/status';
+import { readMode } from '../health/health';
+import { FEE_ACCOUNT } from '../records/account';
+import { CHANNEL_ENTRY } from '../records/layout';
+import { isBefore } from '../redis/entry-id';
+import { holderOf, nameOf, slotOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { tagOf } from '../redis/tags';
+import { type ChannelEnds, readEnds } from '../verbs/transfers';
+
+export interface ShardFacts {
+  readonly shard: number;
+  readonly tag: string;
+  readonly slot: number;
+  /** Host and port of the Redis that has it; null in a cluster in which no node has its slot. */
+  readonly node: string | null;
+  /** Null when it answers, else why it does not. */
+  readonly silence: string | null;
+  /** Null when it does not answer. */
+  readonly content: ShardContent | null;
+}
+
+export interface ShardContent {
+  readonly markets: number;
+  readonly openOrders: number;
+  /** Of wallets. */
+  readonly accounts: number;
+  readonly mode: Mode;
+  /** Null before a process has used the shard. */
+  readonly epoch: string | null;
+}
+
+/** A channel that was used, between two shards that answer. */
+export interface ChannelFacts {
+  readonly from: number;
+  readonly to: number;
+  readonly inTransitMicro: bigint;
+  /** The sender lost collateral that the other shard has taken. */
+  readonly isBroken: boolean;
+}
+
+interface ListOptions {
+  readonly redis: RedisClient;
+  readonly shards: readonly ShardKeys[];
+}
+
+/** Markets whose books are counted at once. */
+const STEP = 500;
+/** A channel that moves while it is read may seem broken; it is read so often. */
+const LOOKS_MAX = 5;
+
+/** Every shard with what is in it. One that does not answer is a row, not an error. */
+export const listShards = (options: ListOptions): Promise<ShardFacts[]> =>
+  Promise.all(options.shards.map((keys, shard) => factsOf(options.redis, keys, shard)));
+
+async function factsOf(redis: RedisClient, keys: ShardKeys, shard: number): Promise<ShardFacts> {
+  const place = { shard, tag: tagOf(shard), slot: slotOf(keys) };
+  let node: string | null = null;
+  try {
+    node = nameOf(holderOf(redis, keys));
+    return { ...place, node, silence: null, content: await contentOf(redis, keys) };
+  } catch (error) {
+    return { ...place, node, silence: error instanceof Error ? error.message : String(error), content: null };
+  }
+}
+
+async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardContent> {
+  const [ids, accounts, hasFees, { mode }, epoch] = await Promise.all([
+    redis.hkeys(keys.markets),
+    redis.hlen(keys.cash),
+    redis.hexists(keys.cash, FEE_ACCOUNT),
+    readMode(redis, keys),
+    redis.hget(keys.epoch, 'name'),
+  ]);
+  let openOrders = 0;
+  for (let at = 0; at < ids.length; at += STEP) {
+    const books = ids.slice(at, at + STEP).flatMap((id) => [keys.bids(id), keys.asks(id)]);
+    for (const count of await Promise.all(books.map((book) => redis.zcard(book)))) openOrders += count;
+  }
+  return { markets: ids.length, openOrders, accounts: accounts - hasFees, mode, epoch };
+}
+
+/** The channels that were used, in the order of their shards. */
+export async function listChannels({ redis, shards }: ListOptions): Promise<ChannelFacts[]> {
+  const { ends } = await readEnds(redis, shards);
+  const found: ChannelFacts[] = [];
+  for (const one of ends) {
+    let end = one;
+    let isBroken = await seemsBroken(redis, shards, end);
+    for (let look = 1; isBroken && look < LOOKS_MAX; look++) {
+      const again = (await readEnds(redis, shards)).ends.find(
+        ({ from, to }) => from === one.from && to === one.to,
+      );
+      if (!again || isSame(again, end)) break;
+      end = again;
+      isBroken = await seemsBroken(redis, shards, end);
+    }
+    const inTransitMicro = BigInt(end.sent) - BigInt(end.got);
+    found.push({ from: one.from, to: one.to, inTransitMicro, isBroken });
+  }
+  return found;
+}
+
+/** Whether the sender lost what the other shard took: its next entry names another one before it than the mark. */
+async function seemsBroken(
+  redis: RedisClient,
+  shards: readonly ShardKeys[],
+  { from, to, mark, last, sent, got }: ChannelEnds,
+): Promise<boolean> {
+  if (isBefore(last, mark)) return true;
+  if (last === mark) return sent !== got;
+  const channel = (shards[from] as ShardKeys).channel(to);
+  const [next] = await redis.xrangeBuffer(channel, `(${mark}`, '+', 'COUNT', 1);
+  if (!next) return false;
+  const { beforeMs, beforeIndex } = CHANNEL_ENTRY.read(next[1][1] as Buffer);
+  return `${beforeMs}-${beforeIndex}` !== mark;
+}
+
+const isSame = (a: ChannelEnds, b: ChannelEnds): boolean =>
+  a.mark === b.mark && a.last === b.last && a.sent === b.sent && a.got === b.got;
