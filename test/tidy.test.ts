@@ -133,7 +133,7 @@ const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
       'settlement',
       'people',
     ],
-    ...['reads', 'markets', 'journal', 'audit', 'backup', 'shards'],
+    ...['reads', 'markets', 'journal', 'audit', 'shards', 'backup'],
   ],
   wire: ['requests', 'answers', 'documents'],
   realtime: ['broadcast', 'sockets', 'feed'],

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { Refusal } from '../exchange/errors';
-import { restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
+import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup/backup';
 import { BadBackup } from '../store/backup/file';
+import { restoreBackup } from '../store/backup/restore';
 import { readMode } from '../store/health/health';
-import { shardKeys } from '../store/redis/keys';
 import { recorded } from './action';
 import { audit } from './audit';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 
-const facts = ({ redis, keys, archive, clock, config }: CliStore) => ({
-  ...{ redis, keys, archive, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
+const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions => ({
+  ...{ redis, run, shards, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
 /** With `halt`, halts the exchange during the backup and then restores its mode and message. */
@@ -25,15 +25,17 @@ export const backup =
     }
     try {
       const written = await writeBackup(facts(store), file);
-      await readable(file, () => verifyBackup(file, store.keys));
-      const { keys, sha256, archive } = written;
-      await say({ file, ...written }, [
-        `${file}: ${keys} keys, SHA-256 ${sha256}`,
-        ...(archive
-          ? [
-              `it needs the archive ${archive.id} up to batch ${archive.batch}: copy PostgreSQL now, with pg_dump`,
-            ]
-          : []),
+      await readable(file, () => verifyBackup(file));
+      const { archives, ...summary } = written;
+      const [archive] = archives;
+      const ofShards = { shards: archives.length, archives };
+      await say({ file, ...summary, ...(archives.length > 1 ? ofShards : { archive }) }, [
+        `${file}: ${summary.keys} keys, SHA-256 ${summary.sha256}`,
+        ...archives.flatMap((mark, shard) => {
+          if (!mark) return [];
+          const which = archives.length > 1 ? ` of shard ${shard}` : '';
+          return `it needs the archive ${mark.id}${which} up to batch ${mark.batch}: copy PostgreSQL now, with pg_dump`;
+        }),
       ]);
       return EXIT.done;
     } finally {
@@ -48,7 +50,7 @@ export const backup =
 export const verify =
   (file: string) =>
   async ({ say }: Speaker): Promise<ExitCode> => {
-    const { header, summary } = await readable(file, () => verifyBackup(file, shardKeys()));
+    const { header, summary } = await readable(file, () => verifyBackup(file));
     await say({ ...header, ...summary }, [`${file} is whole: ${summary.keys} keys, of ${header.createdAt}`]);
     return EXIT.done;
   };

@@ -83,7 +83,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .command('backup <file>')
     .description('copy all data of the exchange as of one moment; needs the mode HALTED')
     .option('--halt', 'halt the exchange for it, and give it back its mode')
-    .action((file: string, { halt = false }) => choose(backup(file, { halt }), ONE_SHARD));
+    .action((file: string, { halt = false }) => choose(backup(file, { halt })));
   program
     .command('restore <file>')
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
@@ -98,7 +98,7 @@ export function createProgram(version: string, choose: Choose): Commander {
       // Without --force it deletes no existing data.
       const what = `restore ${file} in place of the exchange that is there`;
       const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
-      choose(command, { ...ONE_SHARD, anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
+      choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
   return program;
 }

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import { createArchive } from '../../src/archive/archive';
 import { createConnection } from '../../src/archive/connection';
@@ -10,11 +13,14 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createForgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
 import { openSource } from '../../src/store/archive/source';
+import { writeBackup } from '../../src/store/backup/backup';
+import { restoreBackup } from '../../src/store/backup/restore';
 import { createJournal } from '../../src/store/journal/journal';
 import { createSpread } from '../../src/store/outbox/spread';
 import { createActions } from '../../src/store/people/operator-log';
 import { addressBytes } from '../../src/store/records/order';
 import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { openSettling, scale } from '../jobs/settling';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { startTestRedis } from '../support/redis';
@@ -97,6 +103,51 @@ describeWithPostgres('the archive of several shards', () => {
     ]);
     // The next test begins with empty archives.
     for (const archive of [first, second]) await archive.cutBack(0);
+  });
+
+  test('a backup names the archive and the batch of each shard, and a restore cuts each back to its own', async () => {
+    const own = both.map(archiveOf);
+    const shards = both.map((shard) => ({ keys: shardKeys(shard), archive: own[shard] as Archive }));
+    const line = { wallet: randomBytes(20), entry: 0, atMs: Date.UTC(2020, 0), line: Buffer.from('one') };
+    // The batches that the archive has, and those that had left Redis when the copy was made.
+    const batches = [
+      { has: 3, left: 3 },
+      { has: 3, left: 1 },
+    ];
+    for (const [shard, { keys, archive }] of shards.entries()) {
+      const { has = 0, left = 0 } = batches[shard] ?? {};
+      const { id } = await archive.open();
+      for (let batch = 1; batch <= has; batch++)
+        await archive.append(batch, { ...NOTHING, lines: [{ ...line, entry: batch }] });
+      await redis.hset(keys.archive, { id, n: left });
+      await redis.set(keys.mode, '2');
+    }
+    await redis.hset(shardKeys().shardCount, 'count', SHARDS);
+    const folder = mkdtempSync(path.join(tmpdir(), 'exchange-shards-archive-'));
+    try {
+      const file = path.join(folder, 'both.backup');
+      const run = createScripts(redis, scriptSources());
+      const facts = { redis, run, chainId: 1, exchange: '0xaa', now: Date.now };
+      const { archives: marks } = await writeBackup({ ...facts, shards }, file);
+      expect(marks).toEqual(
+        await Promise.all(
+          [3, 1].map(async (batch, shard) => ({ id: (await own[shard]?.state())?.id, batch })),
+        ),
+      );
+      const how = { force: true, incomplete: false };
+      const swapped = shards.map(({ keys }, shard) => ({ keys, archive: own[1 - shard] as Archive }));
+      await expect(restoreBackup({ ...facts, shards: swapped }, file, how)).rejects.toThrow(
+        /^the archive of shard 0 does not fit the backup: .* put back the copy of PostgreSQL/,
+      );
+      expect((await restoreBackup({ ...facts, shards }, file, how)).cut).toBe(2);
+      const states = await Promise.all(own.map((archive) => archive.state()));
+      expect(states.map((state) => state?.batch)).toEqual([3, 1]);
+      expect(await redis.hget(shardKeys(1).archive, 'n')).toBe('1');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      await redis.flushall();
+      for (const archive of own) await archive.cutBack(0);
+    }
   });
 
   test('orders and journals of both shards leave Redis for their own archive, by a lease for each', async () => {

@@ -8,6 +8,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createJournal } from '../../src/store/journal/journal';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { startTestRedis } from '../support/redis';
+import { contents } from './contents';
 import { createShell } from './shell';
 
 let [source, target]: RunningRedis[] = [];
@@ -88,47 +89,6 @@ function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer
     const last = { end: { keys: end.keys + added, pieces: end.pieces + more.length, sha256 } };
     return [why, gzipSync(`${text}${JSON.stringify(last)}\n`)] as const;
   });
-}
-
-/** Every key of the exchange with its content, independent of Redis' encoding. */
-async function contents(url: string): Promise<Record<string, unknown>> {
-  const redis = new Redis(url);
-  const found: Record<string, unknown> = {};
-  const read = async (...words: (string | Buffer)[]): Promise<string[]> => {
-    const [command = '', ...args] = words;
-    return ((await redis.callBuffer(String(command), ...args)) as Buffer[]).map((bytes) =>
-      bytes.toString('hex'),
-    );
-  };
-  const pairs = (flat: readonly string[]): string[] =>
-    flat.flatMap((field, i) => (i % 2 === 0 ? [`${field} ${flat[i + 1]}`] : [])).sort();
-  try {
-    for (const key of (await redis.keysBuffer('{x0}:*')).sort(Buffer.compare)) {
-      const name = key.toString('latin1');
-      // The operators' log goes on, and the unbroken history has a new name.
-      if (/:(epoch|alr?|lease|relay)$/.test(name)) continue;
-      const type = await redis.type(key);
-      if (type === 'hash') found[name] = pairs(await read('HGETALL', key));
-      else if (type === 'zset') found[name] = await read('ZRANGE', key, '0', '-1', 'WITHSCORES');
-      else if (type === 'set') found[name] = (await read('SMEMBERS', key)).sort();
-      else if (type === 'list') found[name] = await read('LRANGE', key, '0', '-1');
-      else if (type === 'string') found[name] = (await redis.getBuffer(key))?.toString('hex');
-      else {
-        const info = (await redis.call('XINFO', 'STREAM', key)) as unknown[];
-        const ends = ['length', 'last-generated-id', 'entries-added'].map(
-          (what) => info[info.indexOf(what) + 1],
-        );
-        const entries = await redis.xrangeBuffer(key, '-', '+');
-        found[name] = [
-          ends,
-          entries.map(([id, fields]) => [String(id), ...fields.map((one) => one.toString('hex'))]),
-        ];
-      }
-    }
-    return found;
-  } finally {
-    redis.disconnect();
-  }
 }
 
 test('a restored exchange is as it was, passes its audit, and trades on', async () => {

@@ -7,6 +7,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { writeBackup } from '../../src/store/backup/backup';
 import { LAYOUT } from '../../src/store/health/layout';
 import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { createShell } from './shell';
 
@@ -67,8 +68,8 @@ async function writeNewer(file: string): Promise<void> {
   const { chainId, exchangeAddress } = loadConfig({ NODE_ENV: 'test', REDIS_URL: server.url });
   const options = {
     redis,
-    keys: shardKeys(),
-    archive: null,
+    run: createScripts(redis, scriptSources()),
+    shards: [{ keys: shardKeys(), archive: null }],
     now: Date.now,
     chainId,
     exchange: exchangeAddress,

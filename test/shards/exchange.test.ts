@@ -114,20 +114,15 @@ test('a process with another number of shards ends with 78 and says which number
   }
 });
 
-test('commands want the same number, and a backup wants one shard', async () => {
+test('commands want the same number', async () => {
   const run = async (shards: string, ...words: string[]) => {
     const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, SHARDS: shards };
     const args = ['-r', './test/support/typescript.js', 'src/cli.ts', ...words];
     const { exited, stdout, stderr } = startNode(args, env as Record<string, string>);
     return { code: await exited, stdout: stdout(), stderr: stderr() };
   };
-  const [list, other, backup] = [
-    await run('4', '--json', 'markets', 'list'),
-    await run('1', 'markets', 'list'),
-    await run('4', 'backup', '/tmp/never-written'),
-  ];
+  const [list, other] = [await run('4', '--json', 'markets', 'list'), await run('1', 'markets', 'list')];
   expect(list.code).toBe(0);
   expect(JSON.parse(list.stdout)).toHaveLength(SHARDS);
   expect(other).toMatchObject({ code: 78, stderr: expect.stringContaining('set SHARDS=4') });
-  expect(backup).toMatchObject({ code: 3, stderr: expect.stringContaining('several shards') });
 });

@@ -23,9 +23,14 @@ export function isArchiveMark(value: unknown): value is ArchiveMark {
 
 /**
  * Throws INVALID_REQUEST unless the archive has all that had left Redis when the backup was made. It may have more: see
- * `cutBack` of src/exchange/archive.ts.
+ * `cutBack` of src/exchange/archive.ts. The message names the shard, unless it is null.
  */
-export async function checkArchive(archive: Archive | null, mark: ArchiveMark | null): Promise<void> {
+export async function checkArchive(
+  archive: Archive | null,
+  mark: ArchiveMark | null,
+  shard: number | null,
+): Promise<void> {
+  const refuse = (why: string): never => refuseFor(shard, why);
   if (mark && !archive)
     refuse(
       `the records that left Redis before the backup are in the archive ${mark.id}: set ARCHIVE_URL to it`,
@@ -52,10 +57,11 @@ export async function checkArchive(archive: Archive | null, mark: ArchiveMark | 
 export async function cutBack(archive: Archive, { batch }: ArchiveMark): Promise<number> {
   await archive.open();
   const gone = await archive.cutBack(batch);
-  if (gone === null) refuse('a worker is at work on the archive: stop all processes first');
+  if (gone === null) refuseFor(null, 'a worker is at work on the archive: stop all processes first');
   return gone ?? 0;
 }
 
-function refuse(why: string): never {
-  throw new Refusal('INVALID_REQUEST', `the archive does not fit the backup: ${why}; or give --incomplete`);
+function refuseFor(shard: number | null, why: string): never {
+  const archive = shard === null ? 'the archive' : `the archive of shard ${shard}`;
+  throw new Refusal('INVALID_REQUEST', `${archive} does not fit the backup: ${why}; or give --incomplete`);
 }

@@ -1,7 +1,7 @@
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import { type BackupPiece, BadBackup, type KeyType, WIDTH } from './file';
-import { volatileKeys } from './keys';
+import { prefixOf, volatileKeys } from './keys';
 
 const MEMBERS = new Set(['key', 'type', 'values', 'ttlMs', 'lastId', 'added']);
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -20,15 +20,16 @@ export interface PieceCheck {
  * with values that Redis accepts. Anything that Redis would refuse is refused here, before data is deleted. The checksum
  * shows that a file is complete, but not who wrote it.
  */
-export function createPieceCheck(keys: ShardKeys): PieceCheck {
-  const forbidden = volatileKeys(keys);
+export function createPieceCheck(shards: readonly ShardKeys[]): PieceCheck {
+  const prefixes = new Set(shards.map(({ prefix }) => prefix));
+  const forbidden = new Set(shards.flatMap((keys) => [...volatileKeys(keys)]));
   let [name, type, count]: [string, KeyType | null, number] = ['', null, 0];
   let [lastId, entries] = [NO_ENTRY, 0];
 
   /** Keys come in the order of their names, which reveals a repeated key. */
   function enter(next: string, nextType: KeyType): void {
     if (next === name && nextType === type) return;
-    if (!next.startsWith(keys.prefix) || forbidden.has(next)) throw bad(next, 'is no key of an exchange');
+    if (!prefixes.has(prefixOf(next)) || forbidden.has(next)) throw bad(next, 'is no key of an exchange');
     if (next <= name) throw bad(next, 'comes twice, or not in its turn');
     [name, type, lastId, entries] = [next, nextType, NO_ENTRY, 0];
     count++;

@@ -5,6 +5,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { SHARD_COUNTS } from '../redis/tags';
 import { type ArchiveMark, isArchiveMark } from './archive-mark';
 
 /**
@@ -32,6 +33,10 @@ export interface BackupHeader {
   readonly oldestLayout?: number;
   /** Missing when nothing had left Redis for an archive. */
   readonly archive?: ArchiveMark;
+  /** The number of shards; missing when there is one. */
+  readonly shards?: number;
+  /** In place of `archive` when there are several shards: of each, null when nothing had left it. */
+  readonly archives?: readonly (ArchiveMark | null)[];
 }
 
 export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
@@ -216,9 +221,20 @@ function headerOf(value: Record<string, unknown>): BackupHeader {
     Number.isSafeInteger(chainId) &&
     typeof exchange === 'string' &&
     [value.layout ?? 1, value.oldestLayout ?? 1].every(Number.isSafeInteger) &&
-    (value.archive === undefined || isArchiveMark(value.archive));
+    (value.archive === undefined || isArchiveMark(value.archive)) &&
+    isOfShards(value);
   if (!isWhole) throw new BadBackup('its first line does not say whose it is');
   return value as unknown as BackupHeader;
+}
+
+function isOfShards({ shards, archives }: Record<string, unknown>): boolean {
+  if (shards === undefined) return archives === undefined;
+  return (
+    SHARD_COUNTS.some((count) => count > 1 && count === shards) &&
+    Array.isArray(archives) &&
+    archives.length === shards &&
+    archives.every((mark) => mark === null || isArchiveMark(mark))
+  );
 }
 
 function checkEnd(end: BackupSummary, pieces: number, digest: Hash): void {

@@ -26,24 +26,32 @@ export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
 export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.absences, keys.readers, keys.accountMarks, keys.archive, keys.lanes]);
 
-/** Returns the names of all keys of the exchange in a fixed order, and no keys of other programs in the same Redis. */
-export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buffer[]> {
+/** Every key of several shards begins so, and few keys of other programs. */
+const SHARDS_PATTERN = '{x*';
+
+/** Returns the names of all keys of these shards in a fixed order, and no keys of other programs in the same Redis. */
+export async function ownKeys(redis: RedisClient, shards: readonly ShardKeys[]): Promise<Buffer[]> {
   const nodes: Redis[] = 'nodes' in redis ? redis.nodes('master') : [redis];
   const found = new Map<string, Buffer>();
-  const skipped = volatileKeys(keys);
+  const prefixes = new Set(shards.map(({ prefix }) => prefix));
+  const skipped = new Set(shards.flatMap((keys) => [...volatileKeys(keys)]));
+  const pattern = shards.length === 1 ? `${shards[0]?.prefix}*` : SHARDS_PATTERN;
   for (const node of nodes) {
     let cursor = '0';
     do {
-      const [next, names] = await node.scanBuffer(cursor, 'MATCH', `${keys.prefix}*`, 'COUNT', SCAN_STEP);
+      const [next, names] = await node.scanBuffer(cursor, 'MATCH', pattern, 'COUNT', SCAN_STEP);
       for (const name of names) found.set(name.toString('latin1'), name);
       cursor = next.toString();
     } while (cursor !== '0');
   }
   return [...found]
-    .filter(([name]) => !skipped.has(name))
+    .filter(([name]) => prefixes.has(prefixOf(name)) && !skipped.has(name))
     .sort(byName)
     .map(([, name]) => name);
 }
+
+/** The hash tag of a key with what encloses it. */
+export const prefixOf = (name: string): string => name.slice(0, name.indexOf('}:') + 2);
 
 const byName = ([a]: [string, Buffer], [b]: [string, Buffer]): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -11,15 +11,18 @@ const UNLINK_STEP = 100;
 
 type Command = [name: string, ...args: (string | Buffer | number)[]];
 
-/** Removes everything the exchange keeps; Redis frees it behind the back of its commands. */
-export async function clearOwn(redis: RedisClient, keys: ShardKeys): Promise<number> {
-  const names = await ownKeys(redis, keys);
+/** Removes everything that a shard keeps, but these keys; Redis frees it behind the back of its commands. */
+export async function clearOwn(
+  redis: RedisClient,
+  keys: ShardKeys,
+  kept: ReadonlySet<string>,
+): Promise<void> {
+  const names = (await ownKeys(redis, [keys])).filter((name) => !kept.has(name.toString('latin1')));
   for (let from = 0; from < names.length; from += UNLINK_STEP) {
     const pipeline = redis.pipeline();
     for (const name of names.slice(from, from + UNLINK_STEP)) pipeline.unlink(name);
     throwFirst(await pipeline.exec());
   }
-  return names.length;
 }
 
 /** Writes one piece of a key behind those before it. */
@@ -29,7 +32,8 @@ export async function loadPiece(redis: RedisClient, piece: BackupPiece): Promise
   if (pipeline.length > 0) throwFirst(await pipeline.exec());
 }
 
-function throwFirst(replies: readonly [Error | null, unknown][] | null): void {
+/** Throws the first failure of commands that were sent together. */
+export function throwFirst(replies: readonly [Error | null, unknown][] | null): void {
   for (const [error] of replies ?? []) if (error) throw error;
 }
 

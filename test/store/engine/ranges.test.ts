@@ -15,7 +15,7 @@ const { world } = withWorlds({ grant: MOST });
 /** The whole content of Redis: the sum of each key. */
 async function everything({ redis, keys }: EngineWorld): Promise<Map<string, string | null>> {
   const all = new Map<string, string | null>();
-  for (const key of await ownKeys(redis, keys)) {
+  for (const key of await ownKeys(redis, [keys])) {
     all.set(key.toString('latin1'), (await readKey(redis, key, async () => {})).sum);
   }
   expect(all.size).toBeGreaterThan(5);
