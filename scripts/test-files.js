@@ -42,7 +42,7 @@ const SIZES = {
 const ONLY_LONG = [
   'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',
   'test/faults/(planted|promises|refusing-redis|replay)\\.test',
-  'test/operations/(acl-restart|managed|procfile|restore|rotation|unreachable)\\.test',
+  'test/operations/(acl-restart|cluster|managed|procfile|restore|rotation|unreachable)\\.test',
   'test/page/(contract-wallets|demo|faults|features|injected|looks|operate|product)\\.test',
   'test/processes/(layout|replicas|upgrade)\\.test',
   'test/local/(chain-start|first-start|fresh-starts|start)\\.test',

@@ -63,7 +63,7 @@ const isPath = (text: string, verb?: string): boolean =>
   );
 
 /** Variables that tests, benchmarks, scripts and examples read. */
-const composeFile = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
+const composeFile = ['docker-compose.yml', 'docker-compose.cluster.yml'].map(read).join('\n');
 const otherVariables = new Set(
   ['test', 'bench', 'scripts', 'examples'].flatMap((folder) =>
     (readdirSync(path.join(ROOT, folder), { recursive: true }) as string[])

@@ -78,6 +78,7 @@ const SECONDS = {
   'store/journal-fuzz': 8,
   'store/fuzz-concurrent': 6,
   'http/kept-reads': 6,
+  'operations/cluster': 14,
   'http/periods': 6,
   'http/shedding': 6,
   'http/market-list': 5,
