@@ -3,11 +3,13 @@ import type { ShardKeys } from '../store/redis/keys';
 import { auditOverShards } from '../store/shards/audit';
 import { broadcastsOverShards } from '../store/shards/broadcasts';
 import { createDirectory } from '../store/shards/directory';
+import { journalRebuildOverShards } from '../store/shards/journal-rebuild';
 import { marketListOverShards } from '../store/shards/market-list';
 import { createListing } from '../store/shards/markets';
 import { presenceOverShards } from '../store/shards/presence';
 import { readingOverShards } from '../store/shards/reading';
 import { standingsOverShards } from '../store/shards/standings';
+import { createWalletShards } from '../store/shards/wallet-shards';
 import { createChannels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 import { createShards } from '../store/verbs/shards';
@@ -56,6 +58,10 @@ export function openOverShards(
     broadcasts: broadcastsOverShards(
       directory,
       parts.map((part) => part.broadcasts),
+    ),
+    journalRebuild: journalRebuildOverShards(
+      parts.map((part) => part.journalRebuild),
+      createWalletShards({ channels, count: config.shards }),
     ),
     audit: auditOverShards({ redis, shards, parts: parts.map((part) => part.audit) }),
   };

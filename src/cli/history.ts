@@ -9,16 +9,17 @@ import { type Command, EXIT } from './store';
 export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
   const doing = { action: 'history rebuild', path: 'exchange history rebuild' };
   const markets = await recorded(store, doing, async () => {
-    const candles = createCandleWriter(store);
     const rebuilt: { market: string; matches: number | null }[] = [];
-    for (const market of await candles.markets()) {
-      const matches = await candles.rebuild(market);
-      const told =
-        matches === null
-          ? 'as it was, because the archive has dropped matches of it'
-          : `${matches} matches counted`;
-      if (!isJson) await line(`${market}: ${told}`);
-      rebuilt.push({ market, matches });
+    for (const candles of store.shards.map((shard) => createCandleWriter({ ...store, ...shard }))) {
+      for (const market of await candles.markets()) {
+        const matches = await candles.rebuild(market);
+        const told =
+          matches === null
+            ? 'as it was, because the archive has dropped matches of it'
+            : `${matches} matches counted`;
+        if (!isJson) await line(`${market}: ${told}`);
+        rebuilt.push({ market, matches });
+      }
     }
     return rebuilt;
   });
@@ -31,12 +32,14 @@ export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
  * `npm start` runs it; the help does not list it.
  */
 export const inventHistory: Command = async ({ store, say }) => {
-  const candles = createCandleWriter(store);
   const nowMs = store.clock.now();
   const invented: string[] = [];
   for (const { body, character } of demoMarkets(new Date(nowMs))) {
     const market = await store.reads.market(body.slug);
     if (!market) continue;
+    const { prefix } = await store.keysOf(market.terms.id);
+    const shard = store.shards.find(({ keys }) => keys.prefix === prefix);
+    const candles = createCandleWriter({ ...store, ...shard });
     const day = inventDay(character, parsePips(body.tickSize), nowMs, Math.random);
     if (await candles.preload(market.terms.id, day)) invented.push(market.terms.id);
   }

@@ -25,7 +25,7 @@ import {
 import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
 import { addShards } from './shards-commands';
-import { type Choose, ONE_SHARD } from './store';
+import type { Choose } from './store';
 
 const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
@@ -72,7 +72,7 @@ export function createProgram(version: string, choose: Choose): Commander {
       'put them right from matches, payouts and the moves they name; safe while the exchange trades',
     )
     .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
-    .action(({ from }: { from: string }) => choose(rebuildJournal(from), ONE_SHARD));
+    .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   addHistory(program, choose);
   addArchive(program, choose);
   program
@@ -109,8 +109,8 @@ function addHistory(program: Commander, choose: Choose): void {
     .description('the candles that the price charts show')
     .command('rebuild')
     .description('compute the candles again from the matches; safe while the exchange trades')
-    .action(() => choose(rebuildHistory, ONE_SHARD));
-  program.command('demo-history', { hidden: true }).action(() => choose(inventHistory, ONE_SHARD));
+    .action(() => choose(rebuildHistory));
+  program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
 }
 
 function addArchive(program: Commander, choose: Choose): void {

@@ -39,7 +39,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
 }
 
 async function execute(
-  { command, alone, anyLayout = false, anyShards, oneShard, unreachable }: Chosen,
+  { command, alone, anyLayout = false, anyShards, unreachable }: Chosen,
   isJson: boolean,
   deps: CliDeps,
 ): Promise<ExitCode> {
@@ -56,7 +56,7 @@ async function execute(
   }
   try {
     const wrong =
-      (anyShards || (anyLayout && !oneShard) ? null : await wrongShards(opened)) ??
+      (anyShards || anyLayout ? null : await wrongShards(opened)) ??
       (anyLayout
         ? null
         : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds())));
@@ -64,11 +64,6 @@ async function execute(
       deps.err(`error: ${wrong}\n`);
       return UNREADABLE;
     }
-    if (oneShard && opened.config.shards > 1)
-      throw new Refusal(
-        'INVALID_REQUEST',
-        'this command does not work with several shards yet; run it on an exchange with one',
-      );
     return await command({ store: opened, ...speaker });
   } catch (error) {
     return report(error, deps, opened.archive?.failure());

@@ -3,7 +3,9 @@ import type { Contracts } from '../chain/conditions';
 import type { Rpc } from '../chain/rpc';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
+import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
+import type { Past } from '../store/archive/past';
 import type { Audit } from '../store/audit/audit';
 import type { ChainLedger } from '../store/chain/ledger';
 import type { ChainRequests } from '../store/chain/requests';
@@ -39,7 +41,13 @@ export interface CliStore {
   /** Of the first shard. */
   readonly archive: Archive | null;
   /** One, unless the exchange has several. */
-  readonly shards: readonly { readonly keys: ShardKeys; readonly archive: Archive | null }[];
+  readonly shards: readonly {
+    readonly keys: ShardKeys;
+    readonly archive: Archive | null;
+    readonly past: Past;
+  }[];
+  /** The keys of the shard that has the market. */
+  keysOf(id: MarketId): Promise<ShardKeys>;
   readonly engine: Engine;
   readonly markets: Markets;
   readonly comments: Comments;
@@ -115,11 +123,8 @@ export interface Chosen {
   readonly anyLayout?: boolean;
   /** Works whatever SHARDS says: it reads the number of shards itself. */
   readonly anyShards?: true;
-  /** Does not work with several shards yet. */
-  readonly oneShard?: true;
   /** Answers when Redis did not respond. */
   readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
 }
-export const ONE_SHARD = { oneShard: true } as const;
 export const ANY_SHARDS = { anyShards: true, anyLayout: true } as const;
 export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;
