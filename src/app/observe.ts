@@ -56,6 +56,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     { name: 'exchange_redis_up', value: Number(redis.status === 'ready') },
     { name: 'exchange_event_loop_delay_seconds', value: eventLoop.delayMs() / 1_000 },
     ...durabilitySamples(observed.standings.current()),
+    ...(config.shards > 1 ? [{ name: 'exchange_shards', value: config.shards } as const] : []),
   ]);
   for (const shard of shardsOf(observed)) {
     metrics.sample(() => memorySamples(shard));

@@ -1,4 +1,5 @@
 import type { Config } from '../config/load';
+import type { Metrics } from '../metrics/metrics';
 import type { ShardKeys } from '../store/redis/keys';
 import { auditOverShards } from '../store/shards/audit';
 import { broadcastsOverShards } from '../store/shards/broadcasts';
@@ -18,14 +19,14 @@ import type { ShardParts, SharedParts } from './shards';
 /** The engine, the lists and the reads of an exchange of several shards, made of the parts of each. */
 export function openOverShards(
   config: Config,
-  shared: Omit<SharedParts, 'archive'>,
+  shared: Omit<SharedParts, 'archive'> & { readonly metrics: Pick<Metrics, 'pulled' | 'transferred'> },
   parts: readonly ShardParts[],
 ) {
-  const { redis, run, grantMicro } = shared;
+  const { redis, run, grantMicro, metrics } = shared;
   const shards = parts.map(({ keys }) => keys);
   const keys = shards[0] as ShardKeys;
   const directory = createDirectory({ redis, keys, count: config.shards });
-  const channels = createChannels({ redis, run, shards });
+  const channels = createChannels({ redis, run, shards, onSent: metrics.transferred });
   const { shardOf } = directory;
   const standings = standingsOverShards(parts.map((part) => part.standings));
   const { doubts } = standings;
@@ -34,6 +35,7 @@ export function openOverShards(
     pasts: parts.map(({ past }) => past),
     claims: parts.map(({ claims }) => claims),
     makersMax: config.matchMakersMax,
+    onPull: metrics.pulled,
   });
   const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
   const listing = createListing({

@@ -8,7 +8,7 @@ import type { MarketId } from '../exchange/market';
 import { type ChainScale, chainScale } from '../exchange/order';
 import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
-import { createMetrics } from '../metrics/metrics';
+import { createMetrics, type Metrics } from '../metrics/metrics';
 import type { Past } from '../store/archive/past';
 import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
@@ -131,6 +131,7 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
 
 interface Opened extends Omit<SharedParts, 'archive'> {
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly parts: readonly ShardParts[];
 }
 
@@ -197,7 +198,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
       shardKeys(shard),
     ),
   );
-  const store = (parts.length === 1 ? openOne : openSeveral)(config, { ...shared, log, parts });
+  const store = (parts.length === 1 ? openOne : openSeveral)(config, { ...shared, log, metrics, parts });
   const { settlements, standings, outboxLag } = store;
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),

@@ -128,6 +128,9 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     config.shards,
   );
   observe('worker', { ...store, config, eventLoop, queues });
+  store.metrics.sample(() => [
+    { name: 'exchange_relaying', value: settlements.filter(({ isRelaying }) => isRelaying()).length },
+  ]);
   if (onChain)
     store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
   const { metricsPort } = config;

@@ -38,6 +38,8 @@ export interface SettlementOptions {
 export interface RunningSettlement {
   /** The scheduled chores. */
   readonly reconciler: Chore;
+  /** Whether this process makes the jobs of the shard's matches. */
+  isRelaying(): boolean;
   stop(): Promise<void>;
 }
 
@@ -85,17 +87,27 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
   const open = () => openWorker(settlementQueueOf(shard ?? 0), processor, options);
   const held = shard === null ? null : createHeld(open);
   const worker = shard === null ? open() : null;
+  let isRelaying = false;
   const relay = startRelay({
     lease: relayLease,
     matches,
     enqueue: (refs) => queue.add(refs, 'relay'),
-    onError: (error) => onError(error, 'settlement relay'),
-    ...(held && { onLook: held.look, lookMs: SHARD_LOOK_MS }),
+    onError(error) {
+      isRelaying = false;
+      onError(error, 'settlement relay');
+    },
+    onLook(isHeld) {
+      isRelaying = isHeld;
+      held?.look(isHeld);
+    },
+    ...(held && { lookMs: SHARD_LOOK_MS }),
   });
   return {
     reconciler: createReconciler({ matches, now: reads.clock, enqueue: queue.add }),
+    isRelaying: () => isRelaying,
     async stop() {
       await relay.stop();
+      isRelaying = false;
       await worker?.close();
       await held?.stop();
       await queue.stop();

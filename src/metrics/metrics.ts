@@ -18,6 +18,10 @@ export interface Metrics {
   walletSignature(result: string): void;
   /** Counts each time that a channel of collateral between two shards is seen that lost entries. */
   brokenChannel(from: number, to: number): void;
+  /** Counts a command that its shard had too little collateral for, by its end. */
+  pulled(end: string): void;
+  /** Counts collateral that left a shard for another one. */
+  transferred(from: number): void;
   /** Adds a reader of gauges, called at each scrape. A reader that fails or is late leaves its gauges out. */
   sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
   /** Returns the text of GET /metrics. Scrapes shortly after each other get the same text. */
@@ -57,7 +61,9 @@ const GAUGES = {
   ],
   exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader', 'shard']],
   exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', ['shard']],
-  exchange_broadcasting: ['shards that this process broadcasts', []],
+  exchange_shards: ['Shards of an exchange with several', []],
+  exchange_broadcasting: ['Shards that this process broadcasts', []],
+  exchange_relaying: ['Shards whose matches this process makes jobs of', []],
   exchange_orders_in_flight: ['Submissions under way in this process', []],
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
   exchange_sockets: ['Open sockets of this process', []],
@@ -140,6 +146,12 @@ export function createMetrics(): Metrics {
     'Looks at a channel between two shards that lost collateral on its way',
     ...(['from', 'to'] as const),
   );
+  const pulled = tally(
+    'exchange_pulled_orders_total',
+    'Orders that needed collateral of other shards',
+    'end',
+  );
+  const transfers = tally('exchange_transfers_total', 'Transfers of collateral to other shards', 'from');
   const gauges = Object.entries(GAUGES).map(([name, [help, labelNames]]) => ({
     name,
     isPlain: labelNames.length === 0,
@@ -171,6 +183,8 @@ export function createMetrics(): Metrics {
     order: (result, code) => orders.add(result, code),
     walletSignature: (result) => signatures.add(result),
     brokenChannel: (from, to) => broken.add(String(from), String(to)),
+    pulled: (end) => pulled.add(end),
+    transferred: (from) => transfers.add(String(from)),
     sample: (read) => void readers.push(read),
     expose: async () => {
       if (!kept || kept.untilMs < performance.now())

@@ -52,6 +52,12 @@ test('one wallet spends its grant in the markets of all shards, and no more', as
   });
   const refused = await ally.submit(marketOf(2), buy(5_000, 1));
   expect(refused).toMatchObject({ status: 422, body: { code: 'INSUFFICIENT_BALANCE', available: '0' } });
+  // Three of the shards got their part from her home.
+  const { text } = await client.get('/metrics');
+  expect(text).toContain('exchange_pulled_orders_total{end="home"} 3');
+  expect(text).toContain('exchange_pulled_orders_total{end="refused"} 1');
+  expect(text).toMatch(/^exchange_transfers_total\{from="\d"\} 3$/m);
+  expect(text).toContain(`exchange_shards ${SHARDS}`);
   const open = (await ally.get('/me/orders?status=open')).body.data;
   expect(new Set(open.map(({ marketId }: { marketId: string }) => marketId)).size).toBe(SHARDS);
 });

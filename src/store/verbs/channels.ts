@@ -66,6 +66,8 @@ interface ChannelOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly shards: readonly ShardKeys[];
+  /** Called for each transfer that left a shard. */
+  readonly onSent?: (from: number) => void;
 }
 
 /** A shard lost collateral that it had sent and that another shard has taken: `shards` names both. */
@@ -127,7 +129,7 @@ function seenOf(node: Redis): Seen {
 }
 
 /** The steps of which a transfer of collateral from one shard to another consists. purse.ts puts them together. */
-export function createChannels({ redis, run, shards }: ChannelOptions): Channels {
+export function createChannels({ redis, run, shards, onSent = () => undefined }: ChannelOptions): Channels {
   function keysOf(shard: number): ShardKeys {
     const keys = shards[shard];
     if (!keys) throw new RangeError(`no shard ${shard}`);
@@ -146,7 +148,10 @@ export function createChannels({ redis, run, shards }: ChannelOptions): Channels
       [keys.prefix, wallet, to, String(needMicro), token, grant, nonce],
     );
     const name = code.toString();
-    if (name === 'OK') return { code: name, sentMicro: Number(detail) };
+    if (name === 'OK') {
+      onSent(from);
+      return { code: name, sentMicro: Number(detail) };
+    }
     if (name === 'SHORT' || name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }

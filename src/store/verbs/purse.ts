@@ -22,11 +22,19 @@ export interface Purse {
   tried<T>(shard: number, address: string, command: (isCovered: boolean) => Promise<T>): Promise<T>;
 }
 
+/**
+ * How a command ended that its shard had too little collateral for: with what the home sent, with what was gathered from several
+ * shards, refused, or without an end because a shard was silent or other commands moved the collateral.
+ */
+export type PullEnd = 'home' | 'gathered' | 'refused' | 'failed';
+
 interface PurseOptions {
   readonly channels: Channels;
   readonly count: ShardCount;
   /** The grant of a new wallet, at its home. */
   readonly grantMicro: Micro;
+  /** Called once for each command that its shard has too little collateral for. */
+  readonly onPull?: (end: PullEnd) => void;
 }
 
 /** The most attempts to bring a wallet's collateral together, while its other commands move some of it. */
@@ -62,7 +70,7 @@ interface Gathering<T> {
 type Home = Pick<Gathering<unknown>, 'home'>;
 
 /** The purse of each wallet: its collateral in all shards. docs/engine.md has the protocol. */
-export function createPurse({ channels, count, grantMicro }: PurseOptions): Purse {
+export function createPurse({ channels, count, grantMicro, onPull = () => undefined }: PurseOptions): Purse {
   async function funded<T>(
     shard: number,
     address: string,
@@ -73,13 +81,29 @@ export function createPurse({ channels, count, grantMicro }: PurseOptions): Purs
     if ('done' in first) return first.done;
     const wallet = addressBytes(address);
     const home = homeOf(wallet, count);
+    const gathering = { shard, home, wallet, token: randomUUID(), countsOwn, command };
+    try {
+      const { end, done } = await pulled(gathering, first);
+      onPull(end);
+      return done;
+    } catch (error) {
+      onPull(error instanceof Refusal && error.code !== 'UNAVAILABLE' ? 'refused' : 'failed');
+      throw error;
+    }
+  }
+
+  async function pulled<T>(
+    gathering: Gathering<T>,
+    first: Lacking,
+  ): Promise<{ readonly end: PullEnd; readonly done: T }> {
+    const { shard, home, wallet, command } = gathering;
     let lacking = first;
     if (home !== shard && (await pullFromHome(shard, home, wallet, lacking))) {
       const second = await attempt(command);
-      if ('done' in second) return second.done;
+      if ('done' in second) return { end: 'home', done: second.done };
       lacking = second;
     }
-    return gather({ shard, home, wallet, token: randomUUID(), countsOwn, command }, lacking);
+    return { end: 'gathered', done: await gather(gathering, lacking) };
   }
 
   /** Most pulls end here: the home has enough. */

@@ -9,7 +9,7 @@ import type { ShardCount } from '../redis/tags';
 import { askAll, orThrow } from './ask-all';
 import { type Channels, inTransitOf } from './channels';
 import { createEngine, type Engine, type EngineOptions } from './engine';
-import { createPurse } from './purse';
+import { createPurse, type PullEnd } from './purse';
 import { createShardCancels } from './shard-cancels';
 import { createShardModes, type ShardModes } from './shard-modes';
 import { createShardNonces } from './shard-nonces';
@@ -40,6 +40,7 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   readonly claims?: readonly TraceClaims[];
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
+  readonly onPull?: (end: PullEnd) => void;
 }
 
 const NO_GRANT = micro(0);
@@ -62,7 +63,8 @@ export function createShards(options: ShardsOptions): Shards {
   const parts = shards.map(engineWith(NO_GRANT));
 
   const wallets = createWalletShards(channels, count);
-  const purse = createPurse({ channels, count, grantMicro });
+  const { onPull } = options;
+  const purse = createPurse({ channels, count, grantMicro, ...(onPull && { onPull }) });
   const part = async (marketId: MarketId): Promise<Engine> => at(parts, await shardOf(marketId));
   const atHome = (address: string): Engine => at(homes, wallets.homeOf(address));
   const engineAt = (shard: number, address: string): Engine =>
