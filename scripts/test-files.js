@@ -58,6 +58,7 @@ const ONLY_LONG = [
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/chain/planted\\.test',
   'test/store/shards/(planted|silent)\\.test',
+  'test/shards/grow\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
   'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|safe|sign-in|storm|wallets)',

@@ -15,6 +15,8 @@ local channel = {}
 
 channel.ENTRY, channel.NET = '>c20I7I4I6I4', '>I7I7'
 channel.WALLET_BYTES = 20
+-- A wallet at its new home: wallet, nonce, time of the faucet, shards, nonce of a raise that is not through.
+channel.HOME = '>c20I4I6c8I4'
 -- The most that one entry has. A difference of two numbers modulo WRAP is exact while no more than this is on its way.
 channel.MOST, channel.WRAP = 2251799813685247, 4503599627370496
 local BITMAP = '\0\0\0\0\0\0\0\0'
@@ -65,6 +67,16 @@ function channel.note_shard(key, wallet, number)
   bitmap = bitmap:sub(1, at - 1) .. string.char(byte + value) .. bitmap:sub(at + 1)
   redis.call('HSET', key, wallet, bitmap)
   return bitmap, true
+end
+
+-- Notes the shards of a bitmap besides those that are noted.
+function channel.note_shards(key, wallet, more)
+  local known = redis.call('HGET', key, wallet) or BITMAP
+  local bytes = {}
+  for at = 1, #BITMAP do
+    bytes[at] = bit.bor(known:byte(at), more:byte(at))
+  end
+  redis.call('HSET', key, wallet, string.char(unpack(bytes)))
 end
 
 return channel

@@ -41,6 +41,8 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
   // A bug must not leave a half-working process: the supervisor starts a new one.
   process.on('uncaughtException', (error) => {
+    // The exchange was given more shards while this process ran.
+    if (error instanceof ConfigError) reportAndExit(error);
     log.fatal({ err: error }, 'uncaught exception');
     process.exit(EXIT_FAILED);
   });

@@ -15,16 +15,19 @@ export async function checkStanding(config: Config, store: Store): Promise<void>
     closeStore(store);
     throw new ConfigError([row]);
   };
+  const shardsRow = (problem: string): ConfigProblem => ({
+    ...{ variable: 'SHARDS', given: String(config.shards), problem },
+  });
   const refuse = (variable: string, problem: string): never =>
     refuseWith({ variable, given: '(hidden)', problem });
-  const { count, layouts } = await noteShards(
+  const { layouts, ...noted } = await noteShards(
     store,
     store.shards.map((shard) => shard.keys),
   );
   const wrong = layouts.map(unreadable).find((reason) => reason !== null);
   if (wrong) refuse('REDIS_URL', wrong);
-  const others = otherShards(config.shards, count);
-  if (others !== null) refuseWith({ variable: 'SHARDS', given: String(config.shards), problem: others });
+  const others = otherShards(config.shards, noted);
+  if (others !== null) refuseWith(shardsRow(others));
   const archived = await Promise.all(store.shards.map((shard) => redis.hexists(shard.keys.archive, 'id')));
   if (config.archiveUrl === null && archived.includes(1))
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
@@ -37,6 +40,10 @@ export async function checkStanding(config: Config, store: Store): Promise<void>
   if (config.chain !== null && weakness !== null) refuse('REDIS_URL', `${weakness}; FUNDS=chain needs that`);
   clock.start();
   standings.start();
+  store.shardWatch.start((problem) => {
+    // Ends the process (process.ts): whatever it still did would be wrong.
+    throw new ConfigError([shardsRow(problem)]);
+  });
   if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
   clock.stop();
   standings.stop();

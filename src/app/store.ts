@@ -26,6 +26,7 @@ import { createScripts, type RedisClient, type RunScript, scriptSources } from '
 import { partOf } from '../store/shards/directory';
 import { healthOverShards } from '../store/shards/health';
 import { overviewOverShards } from '../store/shards/overview';
+import { createShardWatch } from '../store/shards/shard-watch';
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { contractsOf } from './chain';
@@ -72,8 +73,11 @@ const openArchive = ({ archiveUrl: url, shards }: Config, shard: number, log: Lo
         onError: (error) => log.warn({ err: error.message }, 'archive'),
       });
 
+type Closing = Pick<Store, 'redis' | 'shards' | 'books' | 'shardWatch'>;
+
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
-export function closeStore({ redis, shards, books }: Pick<Store, 'redis' | 'shards' | 'books'>): void {
+export function closeStore({ redis, shards, books, shardWatch }: Closing): void {
+  shardWatch.stop();
   books?.rpc.stop();
   disconnect(redis);
   for (const { archive } of shards) void archive?.close().catch(() => undefined);
@@ -207,6 +211,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   return {
     ...store,
     ...{ redis, run, clock, metrics, scale },
+    shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
     overview:

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { readLayout, unreadable } from '../store/health/layout';
-import { otherShards, readShardCount } from '../store/shards/layout';
+import { otherShards, readShards } from '../store/shards/layout';
 import { createProgram } from './program';
 import {
   type Chosen,
@@ -73,7 +73,7 @@ async function execute(
 }
 
 async function wrongShards({ config, redis, keys }: CliStore): Promise<string | null> {
-  const problem = otherShards(config.shards, await readShardCount(redis, keys));
+  const problem = otherShards(config.shards, await readShards(redis, keys));
   return problem && `SHARDS ${problem}`;
 }
 

@@ -1,5 +1,8 @@
-import type { Command as Commander } from 'commander';
-import { showShards } from './shards';
+import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { SHARD_COUNTS } from '../store/redis/tags';
+import { SURE } from './arguments';
+import { forGood } from './markets';
+import { growExchange, showShards } from './shards';
 import { ANY_SHARDS, type Choose } from './store';
 
 /** The commands about the shards of the exchange. */
@@ -11,4 +14,26 @@ export function addShards(program: Commander, choose: Choose): void {
       'list every shard, where it is and what is in it, and the collateral on its way between them',
     )
     .action(() => choose(showShards, ANY_SHARDS));
+  shards
+    .command('grow')
+    .description(
+      'give the exchange more shards; needs the mode HALTED and no web or worker process; goes on where it was interrupted',
+    )
+    .addOption(
+      new Option('--to <number>', '2, 4, 8, 16, 32 or 64').argParser(shardCount).makeOptionMandatory(),
+    )
+    .option('--halt', 'halt the exchange for it, and give it back its mode')
+    .option('--yes', SURE)
+    .action(({ to, halt = false, yes = false }: { to: number; halt?: boolean; yes?: boolean }) =>
+      choose(forGood(`give the exchange ${to} shards`, yes, growExchange(to, halt)), GROWING),
+    );
+}
+
+/** Works with any number of shards, but not on data that only a newer program may read. */
+const GROWING = { anyShards: true } as const;
+
+function shardCount(text: string): number {
+  const found = SHARD_COUNTS.find((count) => count > 1 && String(count) === text);
+  if (found === undefined) throw new InvalidArgumentError('2, 4, 8, 16, 32 or 64.');
+  return found;
 }

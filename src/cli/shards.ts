@@ -1,26 +1,35 @@
 import { formatMicro } from '../exchange/units';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
-import { readShardCount } from '../store/shards/layout';
+import { growShards } from '../store/shards/grow';
+import { endHalt, halt } from '../store/shards/halting';
+import { type NotedShards, readShards } from '../store/shards/layout';
 import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../store/shards/list';
+import { recorded } from './action';
 import { type CliStore, type Command, EXIT } from './store';
 import { table } from './table';
 
-/** The keys of the shards that the exchange has; while the first is silent, of as many as SHARDS says. */
-async function shardsOf({ redis, keys, config }: CliStore): Promise<ShardKeys[]> {
-  const count = await readShardCount(redis, keys).catch(() => config.shards);
-  return Array.from({ length: count }, (_, shard) => shardKeys(shard));
+const keysOf = (count: number): ShardKeys[] => Array.from({ length: count }, (_, shard) => shardKeys(shard));
+
+/** The shards that the exchange has; while the first is silent, as many as SHARDS says. */
+async function notedShards({ redis, keys, config }: CliStore): Promise<NotedShards> {
+  return readShards(redis, keys).catch(() => ({ count: config.shards, growing: null }));
 }
 
 /** Shows every shard and every channel between two of them; one that does not answer is a row. */
 export const showShards: Command = async ({ store, say }) => {
   const { redis } = store;
-  const shards = await shardsOf(store);
+  const { count, growing } = await notedShards(store);
+  const shards = keysOf(count);
   const [rows, channels] = await Promise.all([
     listShards({ redis, shards }),
     listChannels({ redis, shards }),
   ]);
-  const value = { shards: rows.map(presentShard), channels: channels.map(presentChannel) };
-  await say(value, [...shardTable(rows), ...channelTable(channels)]);
+  const value = { growing, shards: rows.map(presentShard), channels: channels.map(presentChannel) };
+  const unfinished =
+    growing === null
+      ? []
+      : [`it is getting ${growing} shards; end that with: exchange shards grow --to ${growing}`];
+  await say(value, [...shardTable(rows), ...channelTable(channels), ...unfinished]);
   return EXIT.done;
 };
 
@@ -67,3 +76,36 @@ function channelTable(channels: readonly ChannelFacts[]): string[] {
   ]);
   return ['', ...table([['CHANNEL', 'IN TRANSIT', 'STATE'], ...rows])];
 }
+
+/**
+ * Gives the exchange more shards. With `isHalting` it is HALTED for as long as that takes, and then has its mode again, also when
+ * another run of the command ends it.
+ */
+export const growExchange =
+  (to: number, isHalting: boolean): Command =>
+  async ({ store, say }) => {
+    const { redis, run, keys } = store;
+    const options = { redis, run };
+    const doing = { action: 'shards grow', path: 'exchange shards grow', body: { to, halt: isHalting } };
+    const { report, mode } = await recorded(store, doing, async () => {
+      const { count } = await readShards(redis, keys);
+      if (isHalting && count !== to) await halt({ ...options, shards: keysOf(count) });
+      try {
+        const grown = await growShards({ ...options, shards: keysOf(to) });
+        return { report: grown, mode: await endHalt({ ...options, shards: keysOf(to) }) };
+      } catch (error) {
+        // A growth that has begun keeps the exchange HALTED until it has ended.
+        const now = await readShards(redis, keys);
+        if (now.growing === null && now.count === count) await endHalt({ ...options, shards: keysOf(count) });
+        throw error;
+      }
+    });
+    const { from, moved } = report;
+    await say({ ...report, mode: mode?.mode ?? null }, [
+      from === to
+        ? `the exchange has ${to} shards`
+        : `the exchange has ${to} shards: ${moved} wallets have a new home; start web and worker with SHARDS=${to}`,
+      ...(mode ? [`the mode is ${mode.mode}`] : []),
+    ]);
+    return EXIT.done;
+  };

@@ -86,7 +86,7 @@ export const VARIABLES = {
   SHARDS: variable(
     '1',
     shardCount,
-    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes, and chosen before the first start (docs/scaling.md)',
+    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes; exchange shards grow raises it (docs/scaling.md)',
   ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(

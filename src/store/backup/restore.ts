@@ -3,7 +3,7 @@ import { MODES } from '../../exchange/status';
 import { unreadable } from '../health/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { readShardCount } from '../shards/layout';
+import { readShards } from '../shards/layout';
 import { type ArchiveMark, checkArchive, cutBack } from './archive-mark';
 import { type BackupOptions, checkedBackup, verifyBackup } from './backup';
 import type { BackupHeader, BackupSummary } from './file';
@@ -76,7 +76,9 @@ async function checkTarget({ redis, shards }: BackupOptions, force: boolean): Pr
   const present = (await ownKeys(redis, keysOf)).length;
   if (present === 0) return;
   // The keys of other shards would stay, unread.
-  const count = await readShardCount(redis, keysOf[0] as ShardKeys);
+  const { count, growing } = await readShards(redis, keysOf[0] as ShardKeys);
+  if (growing !== null)
+    refuse(`this Redis holds an exchange that is getting ${growing} shards: use a Redis without an exchange`);
   if (count !== shards.length)
     refuse(
       `this Redis holds an exchange with SHARDS=${count}, and the backup has ${shards.length}: use a Redis without an exchange`,

@@ -165,6 +165,8 @@ export const CHANNEL_ENTRY = layout('>c20I7I4I6I4', [
   ...(['wallet', 'amountMicro', 'nonce', 'beforeMs', 'beforeIndex'] as const),
 ]);
 export const NET = layout('>I7I7', ['sentMicro', 'gotMicro']);
+/** A wallet at its new home (lua/open_home.lua). */
+export const HOME = layout('>c20I4I6c8I4', ['wallet', 'nonce', 'faucetMs', 'shards', 'raised']);
 
 /** Accounts of funds on a chain (lua/chain/lib/ledger.lua). */
 export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I7I4BI6', [

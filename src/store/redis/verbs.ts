@@ -259,6 +259,15 @@ export const VERBS = {
   >(),
   read_run: verb(['epoch'], 0).replies<Buffer>(),
   note_shards: verb(['shardCount', 'layout', 'markets'], 2).replies<number>(),
+  begin_growth: verb(['shardCount', 'layout', 'mode'], 3).replies<[code: Buffer, detail: Buffer]>(),
+  fill_directory: verb(
+    [
+      ...(['shardCount', 'marketNames', 'events', 'marketList'] as const),
+      ...(['allNames', 'allEvents', 'allMarkets', 'marketShards'] as const),
+    ],
+    1,
+  ).replies<number>(),
+  open_home: verb(['cash', 'purses', 'raisedNonces'], 1, { args: true }).replies<number>(),
   note_layout: verb(['layout'], 2).replies<[layout: number, oldest: number]>(),
   renew_epoch: verb(['epoch', 'markets'], 3).replies<[name: Buffer, first: Flag]>(),
 };

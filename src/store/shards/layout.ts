@@ -3,16 +3,24 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** Markets are spread over several shards since then. */
-const FIRST_LAYOUT = 6;
+export const FIRST_LAYOUT = 6;
 
 interface Door {
   readonly redis: RedisClient;
   readonly run: RunScript;
 }
 
-/** The number of shards of the exchange, noted in its first shard; 1 for an exchange without a note. */
-export const readShardCount = async (redis: RedisClient, first: ShardKeys): Promise<number> =>
-  Number((await redis.hget(first.shardCount, 'count')) ?? 1);
+export interface NotedShards {
+  /** The number of shards of the exchange, noted in its first shard; 1 for an exchange without a note. */
+  readonly count: number;
+  /** The number that it is getting (grow.ts); null when it is not. */
+  readonly growing: number | null;
+}
+
+export async function readShards(redis: RedisClient, first: ShardKeys): Promise<NotedShards> {
+  const [count, growing] = await redis.hmget(first.shardCount, 'count', 'grow');
+  return { count: Number(count ?? 1), growing: growing == null ? null : Number(growing) };
+}
 
 /**
  * Called at the start of a process, with the keys of as many shards as it is to have: notes their number in a new exchange, and the
@@ -22,22 +30,22 @@ export const readShardCount = async (redis: RedisClient, first: ShardKeys): Prom
 export async function noteShards(
   { redis, run }: Door,
   shards: readonly ShardKeys[],
-): Promise<{ readonly count: number; readonly layouts: readonly Layout[] }> {
+): Promise<NotedShards & { readonly layouts: readonly Layout[] }> {
   const first = shards[0] as ShardKeys;
   const [count, several] = [shards.length, shards.length > 1];
-  const noted = several
-    ? await run('note_shards', [first.shardCount, first.layout, first.markets], [count, FIRST_LAYOUT])
-    : count;
-  if (noted !== count) return { count: noted, layouts: [] };
+  if (several)
+    await run('note_shards', [first.shardCount, first.layout, first.markets], [count, FIRST_LAYOUT]);
+  const before = several ? await readShards(redis, first) : { count, growing: null };
+  if (otherShards(count, before) !== null) return { ...before, layouts: [] };
   const layouts = await Promise.all(shards.map((keys) => noteLayout(run, keys)));
-  return { count: several ? noted : await readShardCount(redis, first), layouts };
+  return { ...(await readShards(redis, first)), layouts };
 }
 
-/** Returns the reason why a program with `given` shards must not use an exchange of `count`; null when it may. */
-export function otherShards(given: number, count: number): string | null {
+/** Returns the reason why a program with `given` shards must not use an exchange; null when it may. */
+export function otherShards(given: number, { count, growing }: NotedShards): string | null {
+  if (growing !== null)
+    return `is of no use yet: this exchange is getting ${growing} shards; end that with: exchange shards grow --to ${growing}`;
   if (given === count) return null;
   const advice = `must be ${count}, the number of shards of this exchange: set SHARDS=${count}`;
-  return given < count
-    ? advice
-    : `${advice}; the command that raises it, exchange shards grow, does not exist yet`;
+  return given < count ? advice : `${advice}, or give it ${given}: exchange shards grow --to ${given}`;
 }

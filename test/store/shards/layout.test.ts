@@ -8,7 +8,7 @@ import {
   type RunScript,
   scriptSources,
 } from '../../../src/store/redis/scripts';
-import { noteShards, otherShards, readShardCount } from '../../../src/store/shards/layout';
+import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
@@ -33,11 +33,11 @@ afterAll(async () => {
 test('a new exchange keeps the number that it was started with, and its layout in every shard', async () => {
   expect((await note(4)).count).toBe(4);
   expect(await note(4)).toEqual({
-    count: 4,
+    ...{ count: 4, growing: null },
     layouts: Array(4).fill({ layout: LAYOUT, oldest: 6 }).fill({ layout: LAYOUT, oldest: 1 }, 1),
   });
   for (const other of [1, 2, 8]) expect((await note(other)).count).toBe(4);
-  expect(await readShardCount(redis, shardKeys(0))).toBe(4);
+  expect(await readShards(redis, shardKeys(0))).toEqual({ count: 4, growing: null });
   expect(await redis.keys('*shards')).toEqual([shardKeys(0).shardCount]);
   expect((await redis.keys('*layout')).sort()).toEqual(
     keysOf(4)
@@ -47,8 +47,8 @@ test('a new exchange keeps the number that it was started with, and its layout i
 });
 
 test('an exchange of one shard has no such key, and can not be started with more', async () => {
-  expect(await note(1)).toEqual({ count: 1, layouts: [{ layout: LAYOUT, oldest: 1 }] });
-  expect(await note(4)).toEqual({ count: 1, layouts: [] });
+  expect(await note(1)).toEqual({ count: 1, growing: null, layouts: [{ layout: LAYOUT, oldest: 1 }] });
+  expect(await note(4)).toEqual({ count: 1, growing: null, layouts: [] });
   expect(await redis.keys('*')).toEqual([shardKeys(0).layout]);
 });
 
@@ -76,9 +76,14 @@ test('a program that knows one shard may not read several', async () => {
 });
 
 test('the refusal says what to do', () => {
-  expect(otherShards(4, 4)).toBeNull();
-  expect(otherShards(1, 4)).toBe('must be 4, the number of shards of this exchange: set SHARDS=4');
-  expect(otherShards(4, 1)).toBe(
-    'must be 1, the number of shards of this exchange: set SHARDS=1; the command that raises it, exchange shards grow, does not exist yet',
+  const of = (count: number, growing: number | null = null) => ({ count, growing });
+  expect(otherShards(4, of(4))).toBeNull();
+  expect(otherShards(1, of(4))).toBe('must be 4, the number of shards of this exchange: set SHARDS=4');
+  expect(otherShards(4, of(1))).toBe(
+    'must be 1, the number of shards of this exchange: set SHARDS=1, or give it 4: exchange shards grow --to 4',
   );
+  for (const given of [1, 2, 4])
+    expect(otherShards(given, of(1, 4))).toBe(
+      'is of no use yet: this exchange is getting 4 shards; end that with: exchange shards grow --to 4',
+    );
 });

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../exchange/errors';
+import { MODES } from '../../exchange/status';
+import { readMode } from '../health/health';
+import { noteLayout } from '../health/layout';
+import { holderOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { ShardCount } from '../redis/tags';
+import { openHomes } from './homes';
+import { FIRST_LAYOUT, readShards } from './layout';
+
+export interface GrowOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  /** Of the shards that the exchange will have. */
+  readonly shards: readonly ShardKeys[];
+  /** How long to wait for processes to end; the default is longer than any lease lives. */
+  readonly patienceMs?: number;
+  /** How long to wait until processes have noticed. */
+  readonly lookMs?: number;
+  /** Called before each step, with its name. */
+  readonly onStep?: (step: GrowStep) => Promise<void>;
+}
+
+export type GrowStep =
+  | 'prepare'
+  | 'begin'
+  | 'wait'
+  | 'shards'
+  | 'directory'
+  | 'homes'
+  | 'logs'
+  | 'confirm'
+  | 'end';
+
+export interface GrowReport {
+  readonly from: number;
+  readonly to: number;
+  /** The wallets whose home is another shard now. */
+  readonly moved: number;
+}
+
+/** The longest lease lives ten seconds after its process was killed. */
+const PATIENCE_MS = 15_000;
+const POLL_MS = 100;
+/** A process looks every second whether the number of shards is still its own (shard-watch.ts), and waits two for an answer. */
+const LOOK_MS = 3_000;
+/** The time that replicas have to confirm the new homes. */
+const CONFIRM_MS = 30_000;
+/** The logs of wallets end an hour after they were last used (src/store/outbox/account-log.ts). */
+const LOG_LIFE_MS = 3_600_000;
+const WAIT_MS = 1_000;
+const ROLE_REPLICAS = 2;
+
+/**
+ * Gives an exchange more shards. It must be HALTED, and no process may be at work. Markets and orders stay where they are; each wallet
+ * whose home changes gets an account in its new one, and the collateral follows when it is needed. Every step can be repeated: after
+ * an interruption the same call ends it, and until then no process starts (otherShards in layout.ts).
+ */
+export async function growShards(options: GrowOptions): Promise<GrowReport> {
+  const { redis, run, shards, lookMs = LOOK_MS, onStep = async () => undefined } = options;
+  const first = shards[0] as ShardKeys;
+  const to = shards.length as ShardCount;
+  const { count: from, growing } = await readShards(redis, first);
+  if (from === to) return { from, to, moved: 0 };
+  await onStep('prepare');
+  if (growing === null) await checkStart(options, from as ShardCount);
+  await onStep('begin');
+  await begin(options, from);
+  await onStep('wait');
+  await sleep(lookMs);
+  await checkIdle(options, from);
+  await onStep('shards');
+  for (const keys of shards.slice(from)) await openShard(options, keys);
+  await onStep('directory');
+  if (from === 1) await fillDirectory(options);
+  await onStep('homes');
+  const moved = await openHomes({ redis, run, shards, from: from as ShardCount });
+  await onStep('logs');
+  for (const keys of shards.slice(0, from)) await breakLogs(redis, keys);
+  await onStep('confirm');
+  for (const keys of shards) await confirm(redis, keys);
+  await onStep('end');
+  // Keys of one hash: both or none.
+  await redis.multi().hset(first.shardCount, 'count', to).hdel(first.shardCount, 'grow').exec();
+  return { from, to, moved };
+}
+
+/** Before anything changes. */
+async function checkStart({ redis, run, shards, ...rest }: GrowOptions, from: ShardCount): Promise<void> {
+  const to = shards.length;
+  if (to < from) {
+    const told = `the exchange has ${from} shards, and the number never falls`;
+    throw new Refusal('INVALID_REQUEST', told);
+  }
+  if ((await redis.exists((shards[0] as ShardKeys).funds)) === 1)
+    throw new Refusal('INVALID_REQUEST', 'an exchange with funds on a chain has one shard: use SHARDS=1');
+  for (const [shard, keys] of shards.entries()) {
+    if (shard < from) await checkHalted(redis, keys, shard);
+    else if (
+      (await Promise.all([keys.markets, keys.cash, keys.outbox].map((key) => redis.exists(key)))).includes(1)
+    )
+      throw new Refusal(
+        'INVALID_REQUEST',
+        `this Redis holds data in shard ${shard} already: use a Redis that has this exchange alone`,
+      );
+  }
+  await checkIdle({ redis, run, shards, ...rest }, from);
+}
+
+async function checkHalted(redis: RedisClient, keys: ShardKeys, shard: number): Promise<void> {
+  const { mode } = await readMode(redis, keys);
+  if (mode === 'HALTED') return;
+  throw new Refusal(
+    'INVALID_REQUEST',
+    `more shards need the mode HALTED, and shard ${shard} is in mode ${mode}: --halt sets it until they are there`,
+  );
+}
+
+/** A process that is at work holds a lease. One that was killed leaves it behind for some seconds. */
+async function checkIdle(
+  { redis, shards, patienceMs = PATIENCE_MS }: GrowOptions,
+  from: number,
+): Promise<void> {
+  const leases = shards
+    .slice(0, from)
+    .flatMap((keys) => [keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease]);
+  const giveUpAt = performance.now() + patienceMs;
+  while ((await Promise.all(leases.map((lease) => redis.exists(lease)))).includes(1)) {
+    if (performance.now() > giveUpAt)
+      throw new Refusal(
+        'INVALID_REQUEST',
+        'web or worker processes are at work on this exchange: stop them first, and start them with the new number of shards',
+      );
+    await sleep(POLL_MS);
+  }
+}
+
+async function begin({ run, shards }: GrowOptions, from: number): Promise<void> {
+  const { shardCount, layout, mode } = shards[0] as ShardKeys;
+  const [code, detail] = await run(
+    'begin_growth',
+    [shardCount, layout, mode],
+    [from, shards.length, FIRST_LAYOUT],
+  );
+  const told = code.toString();
+  if (told === 'OK') return;
+  throw new Refusal(
+    'INVALID_REQUEST',
+    told === 'OTHER'
+      ? `the exchange is getting ${detail} shards: end that first, with exchange shards grow --to ${detail}`
+      : told === 'MODE'
+        ? 'more shards need the mode HALTED'
+        : `the exchange has ${detail} shards now; run the command again`,
+  );
+}
+
+/** A new shard is halted, too, before anything is in it. */
+async function openShard({ run, redis, shards }: GrowOptions, keys: ShardKeys): Promise<void> {
+  const { message } = await readMode(redis, shards[0] as ShardKeys);
+  const args = [keys.prefix, MODES.indexOf('HALTED'), message ?? ''] as const;
+  await run('set_mode', [keys.mode, keys.markets, keys.notice], args);
+  await noteLayout(run, keys);
+}
+
+async function fillDirectory({ run, shards }: GrowOptions): Promise<void> {
+  const keys = shards[0] as ShardKeys;
+  const { shardCount, marketNames, events, marketList } = keys;
+  const { allNames, allEvents, allMarkets, marketShards } = keys;
+  const scriptKeys = [
+    ...([shardCount, marketNames, events, marketList] as const),
+    ...([allNames, allEvents, allMarkets, marketShards] as const),
+  ] as const;
+  if ((await run('fill_directory', scriptKeys, [shards.length])) < 0)
+    throw new Refusal(
+      'UNAVAILABLE',
+      'another run of this command has ended meanwhile; see: exchange shards list',
+    );
+}
+
+/**
+ * The marks of the logs of private messages are of the old shards. Without them the logs begin again with the next socket, and a
+ * client that asks for earlier messages learns that some are missing.
+ */
+async function breakLogs(redis: RedisClient, keys: ShardKeys): Promise<void> {
+  if ((await redis.exists(keys.accountMarks)) === 0) return;
+  const [seconds, micros] = await holderOf(redis, keys).time();
+  const nowUs = Number(seconds) * 1_000_000 + Number(micros);
+  await redis
+    .multi()
+    .del(keys.accountMarks)
+    .hset(keys.accountMarks, 'gap', nowUs)
+    .pexpire(keys.accountMarks, LOG_LIFE_MS)
+    .exec();
+}
+
+/** A home that a failover takes back would give its wallets a second first grant. */
+async function confirm(redis: RedisClient, keys: ShardKeys): Promise<void> {
+  const node = holderOf(redis, keys);
+  const role = (await node.call('ROLE')) as unknown[];
+  const replicas = (role[ROLE_REPLICAS] as unknown[]).length;
+  for (let left = CONFIRM_MS; replicas > 0; left -= WAIT_MS) {
+    if ((await node.wait(replicas, WAIT_MS)) >= replicas) return;
+    if (left <= 0)
+      throw new Refusal('UNAVAILABLE', 'a replica does not confirm what was written; run the command again');
+  }
+}

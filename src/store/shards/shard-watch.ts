@@ -1,0 +1,47 @@
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { otherShards, readShards } from './layout';
+
+export interface ShardWatch {
+  /** Calls `end` with the reason, once, when this process must not go on. */
+  start(end: (reason: string) => void): void;
+  stop(): void;
+}
+
+const EVERY_MS = 1_000;
+
+/**
+ * Looks every second whether the exchange still has the number of shards that this process was started with. A process that goes on
+ * with the old one would give grants and nonces at the old homes of wallets.
+ */
+export function createShardWatch({
+  redis,
+  keys,
+  count,
+}: {
+  readonly redis: RedisClient;
+  /** Of the first shard. */
+  readonly keys: ShardKeys;
+  readonly count: number;
+}): ShardWatch {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => clearInterval(timer);
+  return {
+    start(end) {
+      timer = setInterval(() => {
+        readShards(redis, keys).then(
+          (noted) => {
+            const reason = otherShards(count, noted);
+            if (reason === null) return;
+            stop();
+            end(reason);
+          },
+          // A Redis that is silent says nothing else to anybody.
+          () => undefined,
+        );
+      }, EVERY_MS);
+      timer.unref();
+    },
+    stop,
+  };
+}
