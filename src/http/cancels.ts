@@ -1,8 +1,10 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
+import { PartlyFound } from '../store/shards/order-places';
 import type { CancelReply } from '../store/verbs/cancels';
 import { presentCancel } from '../wire/answers/order';
 import type { Context } from './context';
+import { refusalOf } from './failures';
 
 export type CancelAnswer = ReturnType<typeof presentCancel>;
 
@@ -17,7 +19,10 @@ export interface Cancels {
    * order that was cancelled before is no error.
    */
   one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer>;
-  /** Cancels each hash by itself, in any market; the same hash given twice is one order. */
+  /**
+   * Cancels each hash by itself, in any market; the same hash given twice is one order. Of several shards, one that does not answer
+   * holds up only its own orders, which are UNAVAILABLE then. Throws when nothing could be done.
+   */
   list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList>;
 }
 
@@ -43,13 +48,13 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
 
   async function list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList> {
     const hashes = [...new Set(orderHashes)];
-    const records = await reads.records(hashes);
+    const { records, absent } = await lookUp(hashes);
     const byMarket = new Map<MarketId, string[]>();
     const outcomes = new Map<string, ErrorCode | null>();
     for (const hash of hashes) {
       // An order never changes its market; the script decides the rest.
       const marketId = records.get(hash)?.marketId;
-      if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
+      if (marketId === undefined) outcomes.set(hash, absent);
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
     }
     const cancel = async ([marketId, mine]: [MarketId, string[]]): Promise<void> => {
@@ -57,8 +62,26 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
       for (const [i, hash] of mine.entries()) outcomes.set(hash, codeOf(results[i]));
     };
     // One command for each market, all in one write.
-    await Promise.all([...byMarket].map(cancel));
+    const ends = await Promise.allSettled([...byMarket].map(cancel));
+    for (const [i, [, mine]] of [...byMarket].entries()) {
+      const end = ends[i];
+      if (end?.status !== 'rejected') continue;
+      const { code } = refusalOf(end.reason);
+      const isAlone = ends.every(({ status }) => status === 'rejected');
+      if (isAlone || code === 'INTERNAL') throw end.reason;
+      for (const hash of mine) outcomes.set(hash, code);
+    }
     return listed(hashes, outcomes);
+  }
+
+  /** The records of the orders, and the code for those that were not found. */
+  async function lookUp(hashes: readonly string[]) {
+    try {
+      return { records: await reads.records(hashes), absent: 'ORDER_NOT_FOUND' } as const;
+    } catch (error) {
+      if (!(error instanceof PartlyFound) || error.found.size === 0) throw error;
+      return { records: error.found, absent: 'UNAVAILABLE' } as const;
+    }
   }
 
   return { one, list };

@@ -1,20 +1,35 @@
+import { sessionKey } from '../../src/store/redis/keys';
 import { createClient } from '../support/client';
 import { portOf, startScript } from '../support/processes';
-import { startTestCluster, type TestCluster } from '../support/redis';
+import { openLink, startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, domainOf, type Market, openMarket } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 
 /** One of three masters is silent, with shard 2 of 4: the markets of the others go on. */
 const LIMIT_MS = 120_000;
+/** Of the first node. */
+const LAST_SLOT = 5_460;
+const UNKNOWN = `0x${'12'.repeat(32)}`;
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startTestCluster(3);
 }, LIMIT_MS);
 afterAll(() => cluster.stop());
 
+/** With a session that the first node does not have. */
+async function signInElsewhere(trader: Trader): Promise<void> {
+  const link = await openLink(cluster.nodes[0]?.port ?? 0);
+  await until('its session is on another node', async () => {
+    const claims = (await trader.signIn()).body.accessToken.split('.')[1];
+    const { sid } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    return Number(await link.ask(`CLUSTER KEYSLOT ${sessionKey(sid)}`)) > LAST_SLOT;
+  });
+  link.close();
+}
+
 test(
-  'a shard that is away is named, and only its markets answer 503',
+  'a shard that is away is named, only its markets answer 503, and requests about several shards say what was done',
   async () => {
     const env = { ...ENVIRONMENT, REDIS_URL: cluster.url, PORT: '0', NODE_ENV: 'test', SHARDS: '4' };
     const web = startScript("require('./src/web.ts')", env as Record<string, string>);
@@ -23,7 +38,13 @@ test(
     const markets: Market[] = [];
     for (let shard = 0; shard < 4; shard++) markets.push(await openMarket(client, ADMIN_TOKEN, { shard }));
     const buy = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 } as const;
-    for (const market of markets) expect((await trader.submit(market, buy)).status).toBe(200);
+    const resting: string[] = [];
+    for (const market of markets) {
+      const { status, body } = await trader.submit(market, buy);
+      expect(status).toBe(200);
+      resting.push(body.orderHash);
+    }
+    await signInElsewhere(trader);
     const signal = (name: NodeJS.Signals) => process.kill(cluster.nodes[0]?.pid ?? 0, name);
     signal('SIGSTOP');
     try {
@@ -33,6 +54,23 @@ test(
       });
       const answers = await Promise.all(markets.map((market) => trader.submit(market, buy)));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 503, 200]);
+      const listed = await trader.post('/orders/cancel', { orderHashes: [...resting, UNKNOWN] });
+      expect(listed).toMatchObject({ status: 200 });
+      expect(new Set(listed.body.cancelled)).toEqual(new Set(resting.filter((_, shard) => shard !== 2)));
+      expect(listed.body.notCancelled).toEqual({
+        [resting[2] as string]: 'UNAVAILABLE',
+        [UNKNOWN]: 'UNAVAILABLE',
+      });
+      const nothing = await trader.post('/orders/cancel', { orderHashes: [resting[2]] });
+      expect(nothing).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+      // The orders that were just accepted; those of the silent shard may be open.
+      const all = await trader.post('/me/orders/cancel-all');
+      expect(all).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+      const accepted = answers.flatMap(({ body }) => body.orderHash ?? []);
+      expect(new Set(all.body.cancelled)).toEqual(new Set(accepted));
+      expect(Object.keys(all.body.sequences)).toHaveLength(3);
+      const mode = await client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: 'NORMAL' } });
+      expect(mode).toMatchObject({ status: 503, body: { mode: 'NORMAL', silent: [2] } });
     } finally {
       signal('SIGCONT');
     }

@@ -53,6 +53,7 @@ const SECONDS = {
   'http/bad-input': 19,
   'store/engine/reshard': 12,
   'realtime/storm': 21,
+  'realtime/shard-replicas': 14,
   'http/transport': 20,
   'faults/refusing-redis': 8,
   'realtime/slow': 17,

@@ -28,7 +28,8 @@ class ExchangeError(Exception):
         self.detail = detail
         #: 0 without an answer.
         self.status = status
-        #: The whole problem, with its other members.
+        #: The whole problem, with its other members: `cancelled`, a list, and `sequences`, a mapping, say what was cancelled
+        #: although one of several shards did not answer.
         self.problem: Mapping[str, Any] = problem or {}
         self.retry_after = retry_after
         #: For OUTCOME_UNKNOWN: the signed body, which may be sent again at any time.

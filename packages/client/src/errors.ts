@@ -73,12 +73,12 @@ export function errorOf(
 }
 
 /** The error without an answer: a time-out, or no connection, or a lost one. */
-export function connectionError(cause: unknown): ExchangeError {
+export function connectionError(cause: unknown, lost = 'the exchange could not be reached'): ExchangeError {
   const isTimeout = (cause as Error | null)?.name === 'TimeoutError';
   return new ExchangeError({
     status: 0,
     code: isTimeout ? 'TIMEOUT' : 'NETWORK',
-    detail: isTimeout ? 'the exchange did not answer in time' : 'the exchange could not be reached',
+    detail: isTimeout ? 'the exchange did not answer in time' : lost,
     retryable: true,
     cause,
   });

@@ -60,7 +60,7 @@ export function orderSocket(live: Live): Way {
       .emitWithAck(...message)
       .catch((error: unknown) => {
         if (socket.connected) socket.io.engine?.close();
-        throw connectionError(error);
+        throw connectionError(error, 'no acknowledgement came; the request may have been done');
       });
     const { status, body } = ack;
     // Nothing was done; the token of the socket may be older than that of the request.

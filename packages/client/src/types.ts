@@ -71,18 +71,7 @@ export interface OrdersQuery extends PageQuery {
   readonly clientOrderId?: string | undefined;
 }
 
-/** RFC 9457; other members contain the right values. */
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly code: string;
-  readonly detail: string;
-  readonly requestId: string;
-  readonly retryable: boolean;
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  readonly [member: string]: unknown;
-}
+export type { Problem } from './types-problem';
 
 export interface Eip712Domain {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { Refusal } from '../../exchange/errors';
 import { createRecent } from '../../exchange/recent';
 import { NO_PAST } from '../archive/past';
 import { createOrderRecords } from '../reads/order-records';
@@ -5,6 +6,8 @@ import type { Reads } from '../reads/reads';
 import { hashBytes, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { toldAs } from '../verbs/ask-all';
+import { groupBy } from './account-logs';
 import { partAt } from './wallet-shards';
 
 interface OrderPlacesOptions {
@@ -21,10 +24,19 @@ export interface OrderPlaces {
    * an error, unless another one has the order.
    */
   ask<T>(orderHash: string, question: (shard: number) => Promise<T | null>): Promise<T | null>;
-  /** The records of many orders, by hash, under the same condition. */
+  /** The records of many orders, by hash, under the same condition; throws PartlyFound. */
   records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
 }
 
+/** Some of many orders were not found, and may be in a shard that is silent; `found` has the others. */
+export class PartlyFound extends Refusal {
+  constructor(readonly found: ReadonlyMap<string, OrderRecord>) {
+    super('UNAVAILABLE', 'a part of the exchange that may have one of these orders is silent; retry');
+  }
+}
+
+type Records = ReadonlyMap<string, OrderRecord>;
+const NOWHERE = -1;
 /** The number of orders whose shard a process remembers. */
 const ORDERS_MAX = 50_000;
 
@@ -65,24 +77,29 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
         places.put(hash, shard);
       }
     };
-    const known = orderHashes.filter((hash) => places.get(hash) !== undefined);
-    await Promise.all(
-      everyShard.map(async (shard) => {
-        const own = known.filter((hash) => places.get(hash) === shard);
-        if (own.length > 0) note(shard, await partAt(parts, shard).records(own));
-      }),
-    );
-    const silent: unknown[] = [];
+    /** Of shards that are not asked again, because each question to a silent one takes as long as a command may take. */
+    const silent = new Map<number, unknown>();
+    const ask = (asked: readonly number[], read: (shard: number) => Promise<Records>) =>
+      Promise.all(
+        asked
+          .filter((shard) => !silent.has(shard))
+          .map((shard) =>
+            read(shard).then(
+              (some) => note(shard, some),
+              (error: unknown) => void silent.set(shard, error),
+            ),
+          ),
+      );
+    const known = groupBy(orderHashes, (hash) => places.get(hash) ?? NOWHERE);
+    known.delete(NOWHERE);
+    await ask([...known.keys()], (shard) => partAt(parts, shard).records(known.get(shard) ?? []));
     for (const step of [inRedis, parts.map((part) => part.records)]) {
       const asked = missing();
       if (asked.length === 0) return found;
-      const answers = await Promise.allSettled(step.map((read) => read(asked)));
-      for (const [shard, answer] of answers.entries()) {
-        if (answer.status === 'fulfilled') note(shard, answer.value);
-        else silent.push(answer.reason);
-      }
+      await ask(everyShard, (shard) => partAt(step, shard)(asked));
     }
-    if (missing().length > 0) throwFirst(silent);
+    if (missing().length > 0)
+      for (const error of silent.values()) throw toldAs(error, new PartlyFound(found));
     return found;
   }
 

@@ -42,7 +42,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: `Cancel up to ${CANCEL_HASHES_MAX} orders, whatever their markets`,
     description:
-      'Each order is cancelled independently; `notCancelled` gives the reason for each that was not.',
+      'Each order is cancelled independently; `notCancelled` gives the reason for each that was not. `UNAVAILABLE` there means that the shard of the order did not answer: the order may be open or cancelled, so ask again. Without an answer of any shard the request is `UNAVAILABLE`.',
     bearer: 'required',
     limited: true,
     body: { shape: cancelListShape, example: { orderHashes: [ALICE_HASH, BOB_HASH] } },
@@ -74,7 +74,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "Cancel all of the caller's orders everywhere",
     description:
-      'Cancels any number of orders in all markets. After the answer no order of the caller with a number below that of its market (by market id) in `sequences` is open; markets in which nothing was cancelled are left out.',
+      'Cancels any number of orders in all markets. After the answer no order of the caller with a number below that of its market (by market id) in `sequences` is open; markets in which nothing was cancelled are left out. With several shards, `UNAVAILABLE` has `cancelled` and `sequences` when a shard did not answer and others cancelled orders; repeat the request for the rest.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },

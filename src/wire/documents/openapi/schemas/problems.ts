@@ -1,7 +1,18 @@
 import { ERRORS, type ErrorCode, HINTS } from '../../../../exchange/errors';
 import { LIMITS } from '../../../limits';
 import { presentProblem } from '../../../problem';
-import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
+import {
+  array,
+  choice,
+  constant,
+  described,
+  integer,
+  type Json,
+  nullable,
+  object,
+  ref,
+  text,
+} from '../schema';
 import { CHAIN_PROBLEMS } from './chain';
 
 /** The members of a problem besides those of every problem. Members after `?` are optional. */
@@ -107,6 +118,33 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       asset: choice(['COLLATERAL', 'YES', 'NO']),
     },
     example: { required: '62', available: '40', asset: 'COLLATERAL' },
+  },
+  // A refusal has those of the request: of a cancel of all orders, of a nonce, of a mode.
+  UNAVAILABLE: {
+    members: {
+      cancelled: described(
+        array(ref('Hash')),
+        'Only with several shards, when one did not answer: the orders that were cancelled in the others.',
+      ),
+      sequences: {
+        type: 'object',
+        description:
+          'The sequence of the latest cancel in each market, by market id; it comes with `cancelled`.',
+        additionalProperties: ref('Sequence'),
+      },
+      nonce: described(
+        ref('Uint256'),
+        'Only with several shards: the nonce is raised to this, and a shard that did not answer learns it later.',
+      ),
+      mode: described(
+        ref('Mode'),
+        'Only with several shards: the mode is set to this, except in the shards of `silent`, which get it later.',
+      ),
+      silent: array(integer(undefined, { minimum: 0 }), {
+        description: 'The numbers of the shards that did not answer; they come with `mode`.',
+      }),
+    },
+    optional: ['cancelled', 'sequences', 'nonce', 'mode', 'silent'],
   },
   ...CHAIN_PROBLEMS,
 };
