@@ -31,7 +31,7 @@ const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
 
 const ENDS = `
-Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 refused by the exchange, or a bad file;
+Exit codes: 0 done; 1 an audit or doctor that found something, or a repair that is not through; 2 wrong usage; 3 refused by the exchange, or a bad file;
 4 Redis did not answer, or something broke; 78 bad configuration.`;
 
 const NAME = 'id, slug or condition id';

@@ -3,6 +3,7 @@ import { SHARD_COUNTS } from '../store/redis/tags';
 import { SURE } from './arguments';
 import { forGood } from './markets';
 import { growExchange, showShards } from './shards';
+import { repairShards } from './shards-repair';
 import { ANY_SHARDS, type Choose } from './store';
 
 /** The commands about the shards of the exchange. */
@@ -26,6 +27,15 @@ export function addShards(program: Commander, choose: Choose): void {
     .option('--yes', SURE)
     .action(({ to, halt = false, yes = false }: { to: number; halt?: boolean; yes?: boolean }) =>
       choose(forGood(`give the exchange ${to} shards`, yes, growExchange(to, halt)), GROWING),
+    );
+  shards
+    .command('repair')
+    .description(
+      'take back collateral that is there twice because a shard lost what it had sent; needs the mode HALTED',
+    )
+    .option('--yes', SURE)
+    .action(({ yes = false }: { yes?: boolean }) =>
+      choose(forGood('debit the wallets that have collateral twice, and the fees', yes, repairShards)),
     );
 }
 

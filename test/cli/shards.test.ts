@@ -1,4 +1,6 @@
+import { checksumAddress } from '../../src/auth/address';
 import type { RunningRedis } from '../../src/local/redis';
+import { createActions } from '../../src/store/people/operator-log';
 import { shardKeys } from '../../src/store/redis/keys';
 import { noteShards } from '../../src/store/shards/layout';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
@@ -63,8 +65,52 @@ describe('on one server', () => {
     const broken = await shell.exchange('shards', 'list');
     expect(broken.out).toMatch(/^0 to 1 +0 +BROKEN: shard 0 lost what shard 1 took$/m);
     expect(broken.out).toMatch(/^1 to 2 +[1-9.]+ +whole$/m);
+    expect((await shell.exchange('shards', 'repair')).code).toBe(2);
+    const early = await shell.exchange('shards', 'repair', '--yes');
+    expect(early).toMatchObject({ code: 3, err: expect.stringContaining('needs the mode HALTED') });
     // The number of shards is that of the data: the wrong SHARDS shows the same.
     expect((await createShell(server.url).json('shards', 'list')).shards).toHaveLength(SHARDS);
+    world.stop();
+  });
+});
+
+describe('a channel that is broken', () => {
+  let server: RunningRedis;
+  beforeAll(async () => {
+    server = await startTestRedis();
+  });
+  afterAll(() => server.stop());
+
+  test('is repaired, with a line of who paid, and a record for the operators', async () => {
+    const world = await openFour([server.url]);
+    const { prefix } = shardKeys(0);
+    const names = await world.redis.keysBuffer(`${prefix}*`);
+    const kept = await Promise.all(
+      names.map(async (key) => [key, await world.redis.dumpBuffer(key)] as const),
+    );
+    await world.reserve(1, alice, 60);
+    for (const key of await world.redis.keysBuffer(`${prefix}*`)) await world.redis.del(key);
+    for (const [key, dump] of kept) await world.redis.restore(key, 0, dump as Buffer);
+    const shell = createShell(server.url, { SHARDS: String(SHARDS) });
+    await shell.exchange('mode', 'HALTED');
+    expect((await shell.exchange('shards', 'list')).out).toMatch(/^0 to 1 .*BROKEN/m);
+    const { code, out } = await shell.exchange('shards', 'repair', '--yes');
+    expect(code).toBe(0);
+    expect(out.replace(/ +/g, ' ')).toBe(
+      `HAD IT TWICE AMOUNT PAID BY\n${checksumAddress(alice)} 55 the wallet in shard 0\nchannel 0 to 1: whole\n`,
+    );
+    expect(await world.differences()).toEqual([]);
+    expect((await shell.exchange('shards', 'repair', '--yes')).out).toBe('no channel is broken\n');
+    expect(await shell.json('shards', 'repair', '--yes')).toEqual({
+      channels: [],
+      payments: [],
+      missing: [],
+    });
+    const { actions } = await createActions({ ...world, keys: shardKeys(0) }).list({
+      limit: 9,
+      cursor: null,
+    });
+    expect(actions).toContainEqual(expect.objectContaining({ action: 'shards repair', status: 200 }));
     world.stop();
   });
 });

@@ -35,6 +35,7 @@ function templates(): string[] {
       if (name === 'operation') return [keys.operation('<id>')];
       if (name === 'journalDraft') return [String(keys.journalDraft(address, '<operation>'))];
       if (name === 'channel') return ['{x0}:to:<shard>'];
+      if (name === 'channelDraft') return ['{x0}:to:<shard>:new'];
       if (name === 'commentLikes') return ['{x0}:m:<id>:cl:<n>'];
       if (name === 'candles' || name === 'formerCandles')
         return [60, 1_800, 43_200].map((seconds) => keys[name]('<id>' as MarketId, seconds));

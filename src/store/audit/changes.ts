@@ -36,7 +36,7 @@ export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }
       const [last, count, added, more, sums, orders, cash, markets] = await ask(position);
       position = last.toString();
       read += count;
-      snapshot.granted = putIn(sums);
+      putIn(snapshot, sums);
       // Makers are known by their orders, so these come first.
       applyOrders(snapshot, orders);
       for (let i = 0; i + 1 < cash.length; i += 2) {
@@ -56,16 +56,17 @@ export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }
   return { start, catchUp };
 }
 
-/** The collateral that came into the shard: granted here and got from other shards, less what was sent to them. */
-function putIn(sums: readonly Buffer[]): bigint {
+/** The collateral that came into the shard: granted here and got from other shards, less what was sent; and what the fees repaid. */
+function putIn(snapshot: Snapshot, sums: readonly Buffer[]): void {
   let sum = 0n;
   for (let i = 0; i + 1 < sums.length; i += 2) {
     const name = String(sums[i]);
     const value = String(sums[i + 1]);
     if (name === 'granted' || name.startsWith('got:')) sum += BigInt(value);
     else if (name.startsWith('sent:')) sum -= BigInt(value);
+    else if (name === 'repaid') snapshot.repaid = BigInt(value);
   }
-  return sum;
+  snapshot.granted = sum;
 }
 
 function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {

@@ -137,7 +137,8 @@ export function checkFees(snapshot: Snapshot, states: States, fees: FeesByMarket
   }
   if (!isKnown) return;
   const account = snapshot.cash.get(FEE_ACCOUNT);
-  findings.compare(formatMicro(cash), formatMicro(account ? total(account) : 0n), {
+  const kept = formatMicro(cash - snapshot.repaid);
+  findings.compare(kept, formatMicro(account ? total(account) : 0n), {
     ...{ kind: 'FEES', asset: 'COLLATERAL', detail: 'collateral of the fee account, against the matches' },
   });
 }

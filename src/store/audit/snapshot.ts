@@ -159,6 +159,8 @@ export interface Snapshot {
   readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
   /** All collateral that came into the shard: granted here and got from other shards, less what was sent. In micro-units. */
   granted: bigint;
+  /** The part of the fees that repaired channels (lua/resend_collateral.lua). In micro-units. */
+  repaid: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;
   dropOrder(orderHash: string): void;
@@ -226,7 +228,7 @@ export function createSnapshot(funds: Funds = 'paper'): Snapshot {
     ...ofOrders,
     ...ofBook,
     ...ofLedger,
-    ...{ expiries, holdings, markets, granted: 0n },
+    ...{ expiries, holdings, markets, granted: 0n, repaid: 0n },
     ...{ setExpiry, setHolding, setField, forgetOrder },
     accounts(): Set<string> {
       const all = new Set(cash.keys());

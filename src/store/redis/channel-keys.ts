@@ -4,6 +4,8 @@ import type { ByteKey, TextKey } from './keys';
 export interface ChannelKeys {
   /** stream: the collateral that this shard sent to another. */
   channel(to: number): TextKey<'channel'>;
+  /** stream: a channel that takes the place of a broken one, while it is written (lua/mend_channel.lua). */
+  channelDraft(to: number): TextKey<'channelDraft'>;
   /** hash: number of a shard -> id of the last entry that this shard took from its channel. */
   readonly taken: TextKey<'taken'>;
   /** hash: wallet (20 bytes) -> what it sent from this shard and got here. */
@@ -16,6 +18,7 @@ export interface ChannelKeys {
 
 export const channelKeys = (prefix: string): ChannelKeys => ({
   channel: (to) => `${prefix}to:${to}` as TextKey<'channel'>,
+  channelDraft: (to) => `${prefix}to:${to}:new` as TextKey<'channelDraft'>,
   taken: `${prefix}from` as TextKey<'taken'>,
   nets: `${prefix}net` as TextKey<'nets'>,
   purses: `${prefix}pu` as TextKey<'purses'>,

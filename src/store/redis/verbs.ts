@@ -51,6 +51,7 @@ const BOOK = ['market', 'bids', 'asks'] as const;
 const PLACE = [...BOOK, 'orders', 'cash', 'wallet', 'outbox'] as const;
 const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
 const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
+const DIRECTORY = ['allNames', 'allEvents', 'allMarkets', 'marketShards'] as const;
 
 export const VERBS = {
   // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
@@ -88,6 +89,10 @@ export const VERBS = {
     Coded<[mark: Buffer, taken: number]>
   >(),
   read_channel: verb(['channel', 'sums'], 3).replies<[last: Buffer, sent: Buffer, ...entries: Buffer[]]>(),
+  resend_collateral: verb(['channel', 'cash', 'nets', 'sums', 'outbox', 'mode'], 7).replies<
+    Coded<[amount: Buffer]>
+  >(),
+  mend_channel: verb(['channel', 'channelDraft', 'sums', 'mode'], 3).replies<Buffer>(),
   hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<Coded<[bitmap?: Buffer, nonce?: Buffer]>>(),
   release_purse: verb(['purseHold'], 1).replies<Flag>(),
   read_account: verb(['cash', 'nets', 'holdings'], 2).replies<
@@ -261,10 +266,7 @@ export const VERBS = {
   note_shards: verb(['shardCount', 'layout', 'markets'], 2).replies<number>(),
   begin_growth: verb(['shardCount', 'layout', 'mode'], 3).replies<[code: Buffer, detail: Buffer]>(),
   fill_directory: verb(
-    [
-      ...(['shardCount', 'marketNames', 'events', 'marketList'] as const),
-      ...(['allNames', 'allEvents', 'allMarkets', 'marketShards'] as const),
-    ],
+    ['shardCount', 'marketNames', 'events', 'marketList', ...DIRECTORY],
     1,
   ).replies<number>(),
   open_home: verb(['cash', 'purses', 'raisedNonces'], 1, { args: true }).replies<number>(),
