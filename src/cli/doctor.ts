@@ -1,5 +1,7 @@
 import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
+import { examineShards, findSilences, type Silences, unlessSilent } from '../store/shards/doctor';
+import { otherShards, readShardCount } from '../store/shards/layout';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
@@ -7,11 +9,15 @@ import { table } from './table';
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys } = store;
   const isProduction = config.nodeEnv === 'production';
-  const standing = await examine({ redis, run, keys, promised: config.durability, isProduction });
+  const options = { redis, run, promised: config.durability, isProduction };
+  const shards = store.shards.map((shard) => shard.keys);
+  const isOne = shards.length === 1;
+  const silences: Silences = isOne ? new Map() : await findSilences(redis, shards);
   const checks = [
-    ...standing,
-    ...(await examineKind(store)),
-    ...(await examineArchives(store, isProduction)),
+    ...(isOne ? await examine({ ...options, keys }) : await examineShards({ ...options, shards, silences })),
+    // The first shard has the facts of the whole exchange.
+    ...(silences.has(0) ? [] : [...(await examineNumber(store)), ...(await examineKind(store))]),
+    ...(await examineArchives(store, isProduction, silences)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);
@@ -19,10 +25,18 @@ export const doctor: Command = async ({ store, say }) => {
 };
 
 /** The names of the checks say which of several shards they are about. */
-async function examineArchives(store: CliStore, isProduction: boolean): Promise<readonly Check[]> {
+async function examineArchives(
+  store: CliStore,
+  isProduction: boolean,
+  silences: Silences,
+): Promise<readonly Check[]> {
   const { redis, shards, clock } = store;
   const found = await Promise.all(
-    shards.map((shard) => examineArchive({ redis, ...shard, now: clock.now, isProduction })),
+    shards.map(async (shard, i) => {
+      if (silences.has(i)) return [];
+      const look = () => examineArchive({ redis, ...shard, now: clock.now, isProduction });
+      return shards.length < 2 ? look() : unlessSilent('archive', look);
+    }),
   );
   if (shards.length < 2) return found.flat();
   return found.flatMap((checks, shard) =>
@@ -30,10 +44,27 @@ async function examineArchives(store: CliStore, isProduction: boolean): Promise<
   );
 }
 
+/** Whether SHARDS is the number that is noted in the data; nothing for the usual one. */
+async function examineNumber({ redis, keys, config }: CliStore): Promise<readonly Check[]> {
+  const name = 'shards';
+  const { shards } = config;
+  return unlessSilent(name, async () => {
+    const wrong = otherShards(shards, await readShardCount(redis, keys));
+    const isNew = wrong !== null && (await redis.exists(keys.layout, keys.markets)) === 0;
+    if (wrong !== null && !isNew) return [{ name, verdict: 'fail', detail: `SHARDS ${wrong}` }];
+    return shards === 1
+      ? []
+      : [{ name, verdict: 'ok', detail: isNew ? `${shards}, and no market yet` : `${shards}` }];
+  });
+}
+
 /** The scripts of paper funds would spoil the data of a chain, and those of a chain the data of paper funds. */
 async function examineKind(store: CliStore): Promise<readonly Check[]> {
-  const other = await store.otherFunds();
-  return other === null ? store.examineFunds() : [{ name: 'funds', verdict: 'fail', detail: other }];
+  const look = async (): Promise<readonly Check[]> => {
+    const other = await store.otherFunds();
+    return other === null ? store.examineFunds() : [{ name: 'funds', verdict: 'fail', detail: other }];
+  };
+  return store.shards.length < 2 ? look() : unlessSilent('funds', look);
 }
 
 /** The only report when Redis does not respond. */

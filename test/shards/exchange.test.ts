@@ -128,6 +128,13 @@ test('commands want the same number', async () => {
     return { code: await exited, stdout: stdout(), stderr: stderr() };
   };
   const [list, other] = [await run('4', '--json', 'markets', 'list'), await run('1', 'markets', 'list')];
+  const doctor = await run('4', '--json', 'doctor');
+  const names = JSON.parse(doctor.stdout).checks.map(({ name }: { name: string }) => name);
+  // The shards are on one Redis, whose checks have their usual names.
+  expect([doctor.code, names]).toEqual([
+    0,
+    expect.arrayContaining(['durability', 'mode', 'channels', 'shards']),
+  ]);
   expect(list.code).toBe(0);
   expect(JSON.parse(list.stdout)).toHaveLength(SHARDS);
   expect(other).toMatchObject({ code: 78, stderr: expect.stringContaining('set SHARDS=4') });

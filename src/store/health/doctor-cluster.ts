@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { type Cluster, Redis } from 'ioredis';
 import { holderOf, nameOf, slotOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -22,9 +22,44 @@ export async function examineCluster(
   if (redis instanceof Redis) return [];
   const masters = await Promise.all(redis.nodes('master').map(describe));
   return [
-    moving(masters, slotOf(keys), nameOf(holderOf(redis, keys))),
+    moving(masters, 'slot of the book', slotOf(keys), nameOf(holderOf(redis, keys))),
     await coverage(masters, isProduction),
   ];
+}
+
+/** The same for several shards, by the masters that answer: slots that stay where they are are one check. */
+export async function examineSlots(
+  redis: RedisClient,
+  nodes: readonly Redis[],
+  shards: readonly ShardKeys[],
+  isProduction: boolean,
+): Promise<readonly Check[]> {
+  if (redis instanceof Redis) return [];
+  const masters = await Promise.all(nodes.map(describe));
+  const found = shards.map((keys, shard) => slotOfShard(redis, masters, keys, shard));
+  const moved = found.filter(({ verdict }) => verdict !== 'ok');
+  const slots: readonly Check[] =
+    moved.length > 0 ? moved : [{ name: 'slots', verdict: 'ok', detail: placesOf(redis, shards) }];
+  return [...slots, await coverage(masters, isProduction)];
+}
+
+function slotOfShard(redis: Cluster, masters: readonly Master[], keys: ShardKeys, shard: number): Check {
+  const name = `slot of shard ${shard}`;
+  try {
+    return moving(masters, name, slotOf(keys), nameOf(holderOf(redis, keys)));
+  } catch (error) {
+    return { name, verdict: 'fail', detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Which node has which shards. */
+function placesOf(redis: Cluster, shards: readonly ShardKeys[]): string {
+  const places = new Map<string, number[]>();
+  for (const [shard, keys] of shards.entries()) {
+    const node = nameOf(holderOf(redis, keys));
+    places.set(node, [...(places.get(node) ?? []), shard]);
+  }
+  return [...places].map(([node, own]) => `${node} has ${own.join(', ')}`).join('; ');
 }
 
 async function describe(redis: Redis): Promise<Master> {
@@ -38,7 +73,7 @@ async function describe(redis: Redis): Promise<Master> {
 }
 
 /** The node that a slot leaves shows `[14243->-<node>]`, the node to which it moves shows `[14243-<-<node>]`. */
-function moving(masters: readonly Master[], slot: number, holder: string): Check {
+function moving(masters: readonly Master[], name: string, slot: number, holder: string): Check {
   const moves = masters.flatMap(({ name, slots }) =>
     slots.flatMap((text) => {
       const [, at, way] = /^\[(\d+)-([<>])-/.exec(text) ?? [];
@@ -47,7 +82,6 @@ function moving(masters: readonly Master[], slot: number, holder: string): Check
         : [];
     }),
   );
-  const name = 'slot of the book';
   if (moves.length === 0) return { name, verdict: 'ok', detail: `${slot}, at ${holder}` };
   const detail =
     `${slot} is ${moves.join(' and ')}: no script runs until it has moved; ` +

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { BACKLOG_MAX } from '../outbox/backlog';
 import { createOutboxLag } from '../outbox/lag';
-import { holderOf } from '../redis/holder';
+import { holderOf, nameOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { examineCluster } from './doctor-cluster';
@@ -49,22 +49,34 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
   const cluster = await examineCluster(redis, keys, isProduction);
   // The checks of one server apply to the node that has the book.
   const server = holderOf(redis, keys);
+  const standing = await examineServer(server, options);
+  return [...standing, ...cluster, ...(await examineContent(options, await timeOf(server)))];
+}
+
+/** The checks of one server. */
+export async function examineServer(
+  server: Redis,
+  options: Pick<DoctorOptions, 'isProduction' | 'promised'>,
+): Promise<readonly Check[]> {
   const info = await infoOf(server);
   const settings = await settingsOf(server);
   return [
     version(info),
     ...persistence(settings, options, info),
-    eviction(settings, isProduction),
+    eviction(settings, options.isProduction),
     memory(info),
     connections(info),
     role(info),
     ...(await clock(server)),
-    ...cluster,
-    await scripts(options),
-    await layoutOf(options),
-    ...(await exchange(options, await timeOf(server))),
   ];
 }
+
+/** The checks of what is in one shard. */
+export const examineContent = async (options: DoctorOptions, nowMs: number): Promise<readonly Check[]> => [
+  await scripts(options),
+  await layoutOf(options),
+  ...(await exchange(options, nowMs)),
+];
 
 function version(info: Info): Check {
   const text = info.get('redis_version') ?? 'unknown';
@@ -160,13 +172,14 @@ function role(info: Info): Check {
   return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
 }
 
-async function timeOf(redis: Redis): Promise<number> {
+/** The time of this server in milliseconds. */
+export async function timeOf(redis: Redis): Promise<number> {
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1_000 + Number(micros) / 1_000;
 }
 
-/** Measures the skew in the middle of the quickest of a few round trips. */
-async function clock(redis: Redis): Promise<Check[]> {
+/** Measures in the middle of the quickest of a few round trips how far a server is ahead of this machine. */
+async function skewOf(redis: Redis): Promise<{ readonly skewMs: number; readonly tripMs: number }> {
   let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < PINGS; i++) {
     const [start, startMs] = [performance.now(), Date.now()];
@@ -176,13 +189,36 @@ async function clock(redis: Redis): Promise<Check[]> {
     trip = took;
     skew = redisMs - (startMs + took / 2);
   }
-  const off = Math.abs(skew);
-  const verdict = off > SKEW_FAIL_MS ? 'fail' : off > SKEW_WARN_MS ? 'warn' : 'ok';
-  const isSlow = trip > ROUND_TRIP_WARN_MS;
+  return { skewMs: skew, tripMs: trip };
+}
+
+const skewed = (ms: number): Check['verdict'] =>
+  Math.abs(ms) > SKEW_FAIL_MS ? 'fail' : Math.abs(ms) > SKEW_WARN_MS ? 'warn' : 'ok';
+
+async function clock(redis: Redis): Promise<Check[]> {
+  const { skewMs, tripMs } = await skewOf(redis);
+  const isSlow = tripMs > ROUND_TRIP_WARN_MS;
   return [
-    { name: 'clock', verdict, detail: `Redis is ${Math.round(skew)} ms ahead of this machine` },
-    { name: 'round trip', verdict: isSlow ? 'warn' : 'ok', detail: `${trip.toFixed(1)} ms at best` },
+    {
+      name: 'clock',
+      verdict: skewed(skewMs),
+      detail: `Redis is ${Math.round(skewMs)} ms ahead of this machine`,
+    },
+    { name: 'round trip', verdict: isSlow ? 'warn' : 'ok', detail: `${tripMs.toFixed(1)} ms at best` },
   ];
+}
+
+/** The clocks of several servers against each other. */
+export async function clocks(servers: readonly Redis[]): Promise<Check[]> {
+  const found = await Promise.all(
+    servers.map(async (server) => ({ node: nameOf(server), ...(await skewOf(server)) })),
+  );
+  const [first, ...others] = found.sort((a, b) => a.skewMs - b.skewMs);
+  const last = others.at(-1);
+  if (!first || !last) return [];
+  const apartMs = last.skewMs - first.skewMs;
+  const detail = `${last.node} is ${Math.round(apartMs)} ms ahead of ${first.node}, the most of ${found.length} masters`;
+  return [{ name: 'clocks', verdict: skewed(apartMs), detail }];
 }
 
 async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
