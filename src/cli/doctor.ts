@@ -1,7 +1,7 @@
 import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
 import { examineShards, findSilences, type Silences, unlessSilent } from '../store/shards/doctor';
-import { otherShards, readShardCount } from '../store/shards/layout';
+import { otherShards, readShards } from '../store/shards/layout';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
@@ -49,7 +49,7 @@ async function examineNumber({ redis, keys, config }: CliStore): Promise<readonl
   const name = 'shards';
   const { shards } = config;
   return unlessSilent(name, async () => {
-    const wrong = otherShards(shards, await readShardCount(redis, keys));
+    const wrong = otherShards(shards, await readShards(redis, keys));
     const isNew = wrong !== null && (await redis.exists(keys.layout, keys.markets)) === 0;
     if (wrong !== null && !isNew) return [{ name, verdict: 'fail', detail: `SHARDS ${wrong}` }];
     return shards === 1

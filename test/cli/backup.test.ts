@@ -59,6 +59,7 @@ function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer
     [/no key of an exchange/, hash('{s:forged}')],
     [/no key of an exchange/, hash('{jobs}:settlement:wait')],
     [/no key of an exchange/, hash('{x0}:lease')],
+    [/is no string/, hash('{x0}:mode')],
     [/no piece/, hash('{x0}:zz', { type: 'module' })],
     [/no piece/, hash('{x0}:zz', { type: 'constructor' })],
     [/no piece/, hash('{x0}:zz', { values: 'x' })],

@@ -23,6 +23,14 @@ export interface PieceCheck {
 export function createPieceCheck(shards: readonly ShardKeys[]): PieceCheck {
   const prefixes = new Set(shards.map(({ prefix }) => prefix));
   const forbidden = new Set(shards.flatMap((keys) => [...volatileKeys(keys)]));
+  // A restore writes these before the file, so with another type Redis would refuse what the file has.
+  const types = new Map<string, KeyType>(
+    shards.flatMap((keys): [string, KeyType][] => [
+      [keys.mode, 'string'],
+      [keys.notice, 'string'],
+      [keys.shardCount, 'hash'],
+    ]),
+  );
   let [name, type, count]: [string, KeyType | null, number] = ['', null, 0];
   let [lastId, entries] = [NO_ENTRY, 0];
 
@@ -30,6 +38,7 @@ export function createPieceCheck(shards: readonly ShardKeys[]): PieceCheck {
   function enter(next: string, nextType: KeyType): void {
     if (next === name && nextType === type) return;
     if (!prefixes.has(prefixOf(next)) || forbidden.has(next)) throw bad(next, 'is no key of an exchange');
+    if ((types.get(next) ?? nextType) !== nextType) throw bad(next, `is no ${types.get(next)}`);
     if (next <= name) throw bad(next, 'comes twice, or not in its turn');
     [name, type, lastId, entries] = [next, nextType, NO_ENTRY, 0];
     count++;
