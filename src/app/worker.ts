@@ -112,6 +112,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     connection,
     chores: [...choresOverShards(ofShards), ...choresBetween(store, log), ...(onChain?.chores ?? [])],
     now: store.clock.now,
+    goesOn: config.shards > 1,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
   // A job of a lost match finds nothing to do. This chore finds matches whose jobs were lost, without waiting for its schedule.

@@ -15,6 +15,11 @@ export interface ScheduleOptions {
   /** The time of Redis. */
   readonly now: () => number;
   readonly onError: (error: Error, chore: string) => void;
+  /**
+   * For several shards: the queues of all chores are on one node of a cluster. While it is away, every worker runs every chore by
+   * itself, so the chores of the other shards go on.
+   */
+  readonly goesOn?: boolean;
 }
 
 const FAILED_KEPT = 100;
@@ -25,6 +30,8 @@ const STALL_CHECK_MS = 2_000;
 const REPAIR_MS = 1_000;
 /** The largest accepted distance between a chore's due time and its planned run. */
 const LATE_MS = 1_000;
+/** After this time without an answer of the queues, their node counts as away. */
+const AWAY_MS = 5_000;
 
 /**
  * Runs chores through BullMQ job schedulers: with any number of workers, each tick of a chore runs in one of them. A chore
@@ -35,6 +42,7 @@ export async function startSchedule({
   chores,
   now,
   onError,
+  goesOn = false,
 }: ScheduleOptions): Promise<{ stop(): Promise<void> }> {
   const started = await Promise.all(chores.map(start));
 
@@ -77,16 +85,57 @@ export async function startSchedule({
       if (planned) await queue.removeJobScheduler(chore.name);
       await plan();
     };
-    return { queue, worker, repair: () => repair().catch((error) => onError(error, chore.name)) };
+    let [isAsked, answeredAt] = [false, performance.now()];
+    /** One question at a time: a command of this connection waits for Redis as long as it takes. */
+    const look = async (): Promise<void> => {
+      if (isAsked) return;
+      isAsked = true;
+      try {
+        await repair();
+        answeredAt = performance.now();
+      } catch (error) {
+        onError(error as Error, chore.name);
+      } finally {
+        isAsked = false;
+      }
+    };
+    const isAway = () => performance.now() - answeredAt > AWAY_MS;
+    const alone = goesOn ? runAlone(chore, isAway, onError) : null;
+    return { queue, worker, look, alone };
   }
 
-  const repairs = setInterval(() => started.map(({ repair }) => repair()), REPAIR_MS);
+  const looks = setInterval(() => started.map(({ look }) => look()), REPAIR_MS);
 
   return {
     async stop() {
-      clearInterval(repairs);
+      clearInterval(looks);
+      await Promise.all(started.map(({ alone }) => alone?.stop()));
       await Promise.allSettled(started.map(({ worker }) => worker.close()));
       await Promise.allSettled(started.map(({ queue }) => queue.close()));
+    },
+  };
+}
+
+/** Runs a chore in its interval while its queue is away. */
+function runAlone(
+  chore: Chore,
+  isAway: () => boolean,
+  onError: ScheduleOptions['onError'],
+): { stop(): Promise<void> } {
+  let underway: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    if (underway !== null || !isAway()) return;
+    underway = chore
+      .run()
+      .catch((error: Error) => onError(error, chore.name))
+      .finally(() => {
+        underway = null;
+      });
+  }, chore.everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await underway;
     },
   };
 }

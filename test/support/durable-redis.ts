@@ -37,7 +37,8 @@ export async function startDurableRedis({
   const start = (port: number): Promise<RunningRedis> =>
     startTestRedis({
       ...options,
-      settings: [...settings, ['dir', folder], ...(port === 0 ? [] : ([['port', String(port)]] as const))],
+      ...(port === 0 ? {} : { port }),
+      settings: [...settings, ['dir', folder]],
     });
   const ended = new WeakSet<RunningRedis>();
   const run = async (port: number): Promise<RunningRedis> => {

@@ -34,7 +34,7 @@ export async function startTestCluster(size = 3, options: StartRedisOptions = {}
       const settings = [['cluster-require-full-coverage', 'no'] as const, ...(options.settings ?? [])];
       nodes.push(await startTestRedis({ ...options, settings, cluster: true }));
     }
-    await join(nodes);
+    await joinCluster(nodes);
   } catch (error) {
     await stop();
     throw error;
@@ -42,7 +42,14 @@ export async function startTestCluster(size = 3, options: StartRedisOptions = {}
   return { url: nodes.map((node) => node.url).join(','), nodes, stop };
 }
 
-async function join(nodes: readonly RunningRedis[]): Promise<void> {
+/** A node of a cluster, as the others find it. */
+export interface Member {
+  readonly port: number;
+  readonly busPort: number;
+}
+
+/** Makes masters of new nodes, with an equal part of the slots each, and waits until each knows that every slot is served. */
+export async function joinCluster(nodes: readonly Member[]): Promise<void> {
   const links = await Promise.all(nodes.map((node) => openLink(node.port)));
   try {
     for (const [index, link] of links.entries()) {

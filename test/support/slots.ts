@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import type { RedisClient } from '../../src/store/redis/scripts';
 import type { TestCluster } from './redis';
 import { sleep } from './waiting';
 
@@ -70,6 +71,18 @@ export async function startShuttle(
       }
     },
   };
+}
+
+/** A client whose scripts declare only the keys of their headers, as before the door existed. */
+export function withoutDoor(client: RedisClient): RedisClient {
+  const callBuffer = (name: string, script: string, count: number, ...rest: (string | Buffer)[]) => {
+    const has = String(rest[count - 1]).endsWith(':door');
+    const [keys, args] = [rest.slice(0, has ? count - 1 : count), rest.slice(count)];
+    return client.callBuffer(name, script, keys.length, ...keys, ...args);
+  };
+  return new Proxy(client, {
+    get: (target, name) => (name === 'callBuffer' ? callBuffer : Reflect.get(target, name)),
+  });
 }
 
 async function ownerOf(nodes: readonly Redis[], slot: number): Promise<number> {

@@ -70,13 +70,16 @@ interface ChannelOptions {
   readonly onSent?: (from: number) => void;
 }
 
-/** A shard lost collateral that it had sent and that another shard has taken: `shards` names both. */
-export class ChannelBroken extends Error {
+/** A shard lost collateral that it had sent and that another shard has taken: nothing comes out of that channel any more. */
+export class ChannelBroken extends Refusal {
   constructor(
     readonly from: number,
     readonly to: number,
   ) {
-    super(`shard ${from} lost entries of its channel to shard ${to} that were taken`);
+    super(
+      'UNAVAILABLE',
+      `shard ${from} lost entries of its channel to shard ${to} that were taken: no collateral goes that way until it is repaired`,
+    );
   }
 }
 

@@ -1,11 +1,10 @@
 import { micro } from '../../../src/exchange/units';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { doorOf, shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { storyOf } from '../../support/sample';
-import { startShuttle } from '../../support/slots';
+import { startShuttle, withoutDoor } from '../../support/slots';
 import { tell } from '../../support/telling';
 import { READY_MS } from '../../support/waiting';
 import { told } from '../audit/auditing';
@@ -40,19 +39,6 @@ afterEach(async () => {
 
 const engineOn = (client: RedisClient) =>
   createEngine({ run: createScripts(client), grantMicro: micro(1_000_000_000_000), makersMax: 500 });
-
-/** A client whose scripts declare only the keys of their headers, as before the door existed. */
-function withoutDoor(client: RedisClient): RedisClient {
-  const door = doorOf(shardKeys().prefix);
-  const callBuffer = (name: string, script: string, count: number, ...rest: (string | Buffer)[]) => {
-    const has = rest[count - 1] === door;
-    const [keys, args] = [rest.slice(0, has ? count - 1 : count), rest.slice(count)];
-    return client.callBuffer(name, script, keys.length, ...keys, ...args);
-  };
-  return new Proxy(client, {
-    get: (target, name) => (name === 'callBuffer' ? callBuffer : Reflect.get(target, name)),
-  });
-}
 
 story(
   `the slot of the book moves back and forth under ${ORDERS} orders, no write is torn and no answer is false`,

@@ -2,19 +2,25 @@ import { Refusal } from '../../../src/exchange/errors';
 import type { RunningRedis } from '../../../src/local/redis';
 import { addressBytes } from '../../../src/store/records/order';
 import type { Channels } from '../../../src/store/verbs/channels';
+import { createTransfers } from '../../../src/store/verbs/transfers';
 import { createRandom } from '../../support/random';
 import { startTestCluster, startTestRedis, type TestCluster } from '../../support/redis';
 import { tell } from '../../support/telling';
+import { sleep } from '../../support/waiting';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
 
 /**
- * Many pulls at once whose gatherers die between any two steps. Whatever is left, finishing the transfers makes whole, on one Redis
- * and on a cluster of three masters. `SHARD_PULLS=20000` makes as many pulls.
+ * Many pulls at once whose gatherers die between any two steps, while balances are read. Whatever is left on its way, one turn of the
+ * worker's chore a second later makes whole, on one Redis and on a cluster of three masters. `SHARD_PULLS=20000` makes as many pulls
+ * and half as many reads.
  */
 const PULLS = Number(process.env.SHARD_PULLS ?? 400);
 const WALLETS = 16;
 const COUNT = 4;
 const LANES = 8;
+const READS = PULLS / 2;
+/** The chore leaves entries of the last second to the commands that sent them. */
+const YOUNG_MS = 1_100;
 const LIMIT_MS = 1_200_000;
 
 class Killed extends Error {}
@@ -39,6 +45,17 @@ function deadly(channels: Channels, mayDie: () => boolean): Channels {
   };
 }
 
+/** How often each sum of free and reserved collateral was read. */
+async function readSums({ exchange }: ShardWorld, wallets: readonly string[]): Promise<Map<number, number>> {
+  const sums = new Map<number, number>();
+  for (let i = 0; i < READS; i++) {
+    const { freeMicro, reservedMicro } = await exchange.collateral(wallets[i % wallets.length] as string);
+    const sum = freeMicro + reservedMicro;
+    sums.set(sum, (sums.get(sum) ?? 0) + 1);
+  }
+  return sums;
+}
+
 async function storm(urls: readonly string[], pulls: number, seed: number): Promise<void> {
   const random = createRandom(seed);
   let isDeadly = true;
@@ -47,14 +64,16 @@ async function storm(urls: readonly string[], pulls: number, seed: number): Prom
     ...{ urls, count: COUNT },
     around: (channels) => deadly(channels, () => isDeadly && random.chance(0.05) && ++killed > 0),
   });
+  // Another process, whose steps do not end early.
+  const reader: ShardWorld = await openShardWorld({ urls, count: COUNT, isOpen: true });
   try {
     const wallets = Array.from({ length: WALLETS }, (_, i) =>
       walletWithHome(i % COUNT, COUNT, Math.floor(i / COUNT)),
     );
     const told = new Map<string, number>();
-    let left = pulls;
+    let toMake = pulls;
     const lane = async (): Promise<void> => {
-      while (left-- > 0) {
+      while (toMake-- > 0) {
         const [wallet, shard] = [random.pick(wallets), random.int(0, COUNT - 1)];
         const order = w.order(shard, wallet, 0, 0, 5_000, random.int(1, 110) * 200);
         const end = await w.exchange.place(order).then(
@@ -71,12 +90,20 @@ async function storm(urls: readonly string[], pulls: number, seed: number): Prom
         if (random.chance(0.02)) await w.transfers.finish();
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    const lanes = Array.from({ length: LANES }, lane);
+    const sums = await readSums(reader, wallets);
+    await Promise.all(lanes);
     isDeadly = false;
-    const { broken } = await w.transfers.finish();
-    tell(`storm of ${pulls} pulls, seed ${seed}, ${killed} killed: ${JSON.stringify([...told])}`);
+    const left = await w.inTransit();
+    await sleep(YOUNG_MS);
+    const { redis, channels, shards } = w;
+    const { broken } = await createTransfers({ redis, channels, shards }).finish();
+    tell(
+      `storm of ${pulls} pulls, seed ${seed}, ${killed} killed: ${JSON.stringify([...told])}, ${left} micro-units left on their way`,
+    );
     expect(broken).toEqual([]);
     expect(await w.inTransit()).toBe(0n);
+    expect([...sums]).toEqual([[GRANT, READS]]);
     expect(await w.differences()).toEqual([]);
     for (const wallet of wallets) {
       expect(await w.exchange.collateral(wallet)).toEqual({ freeMicro: GRANT, reservedMicro: 0 });
@@ -92,6 +119,7 @@ async function storm(urls: readonly string[], pulls: number, seed: number): Prom
     ]);
   } finally {
     w.stop();
+    reader.stop();
   }
 }
 

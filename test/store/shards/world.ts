@@ -31,6 +31,8 @@ export interface ShardWorldOptions {
   readonly grantMicro?: number;
   /** The scripts, with bugs planted. */
   readonly sources?: ReadonlyMap<string, string>;
+  /** Stands between the scripts and Redis. */
+  readonly under?: (redis: RedisClient) => RedisClient;
   /** Stands between the purse and its channels. */
   readonly around?: (channels: Channels) => Channels;
   /** Called after each script. */
@@ -53,7 +55,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
   await ready(redis, READY_MS);
   const masters = 'nodes' in redis ? redis.nodes('master') : [redis];
   if (!options.isOpen) for (const master of masters) await master.flushall();
-  const scripts = createScripts(redis, sources);
+  const scripts = createScripts(options.under?.(redis) ?? redis, sources);
   const run: RunScript = async (name, keys, args) => {
     const reply = await scripts(name, keys, args);
     await options.afterScript?.(redis);
