@@ -16,8 +16,8 @@ import {
 } from './cluster-exchange';
 
 /**
- * A master of a real cluster is killed or silent, and nobody takes its place: the other shards go on, and no wallet is told that it has
- * too little while a shard that may have its collateral does not answer. `CLUSTER_ORDERS=1000` sends as many orders meanwhile.
+ * A master of a real cluster is killed or silent, and no replica takes its place. The other shards go on, and a wallet whose collateral
+ * may be in the silent shard gets 503, never INSUFFICIENT_BALANCE. `CLUSTER_ORDERS=1000` sends as many orders meanwhile.
  */
 const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 60);
 const LIMIT_MS = 300_000;
@@ -58,7 +58,7 @@ async function withAllIn(shard: number): Promise<Trader> {
   return trader;
 }
 
-/** What a wallet has in the one exchange that the shards are. */
+/** The model: a wallet's free collateral in an exchange of one shard. */
 interface Purse {
   readonly trader: Trader;
   freeUnits: number;

@@ -123,7 +123,7 @@ export async function send(client: Client, trader: Trader, market: Market, limit
 export const post = (client: Client, market: Market, order: unknown): Promise<Answer> =>
   client.post(`/markets/${market.id}/orders`, { body: { order } });
 
-/** Sends an order again until the exchange says what became of it. Sent again, it runs once. */
+/** Sends an order again until its answer is no 503. An order runs once, however often it is sent. */
 export async function settled(client: Client, sent: Sent): Promise<Answer> {
   await until('the order is answered', async () => {
     if (sent.answer.status === 503) sent.answer = await post(client, sent.market, sent.order);

@@ -117,7 +117,7 @@ async function replaced(replace: () => Promise<void>): Promise<{ readonly lost: 
   );
   expect(load.sent.filter(({ answer }) => ![200, 503].includes(answer.status))).toEqual([]);
   for (const one of unsure) expect((await settled(exchange.client, one)).status).toBe(200);
-  // What a client does after a new epoch.
+  // Clients do so after a new epoch.
   for (const { market, order } of accepted)
     expect((await post(exchange.client, market, order)).status).toBe(200);
   await expectOnce(load.sent);

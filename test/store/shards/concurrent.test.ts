@@ -53,7 +53,7 @@ interface Purse {
   resting: Resting[];
 }
 
-/** A command, and what the wallet was told. */
+/** A command and its answer. */
 type Played = Told & { readonly placed: Resting | null; readonly cancelled: Resting | null };
 
 async function place(w: ShardWorld, purse: Purse, random: Random): Promise<Played> {

@@ -8,7 +8,7 @@ export interface Told {
 
 /**
  * Whether one shard could have answered so: there is an order of the commands that were done, with enough for each, in which the
- * refused one comes when there is too little for it. What is free depends only on which commands were before, so sets are searched.
+ * refused one comes when there is too little for it. The order of earlier commands does not change their sum, so sets are searched.
  */
 export function isJust(freeUnits: number, all: readonly Told[], refused: Told): boolean {
   if (refused.end !== 'REFUSED') return true;
