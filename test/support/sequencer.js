@@ -15,6 +15,7 @@ const SECONDS = {
   'shards/cluster-slots': 30,
   'shards/cluster-cut-back': 20,
   'store/shards/concurrent': 3,
+  'store/redis/silent-node': 4,
   'jobs/over-shards': 12,
   'store/shards/spread': 9,
   'archive/shards': 4,

@@ -167,14 +167,25 @@ function clusterOf(
   return askingAnyMaster(client);
 }
 
+type Told = (error: Error | null, text?: string) => void;
+
 /**
- * BullMQ asks each new connection for the version of Redis before anything else, and a cluster's client asks one node at random: a
- * silent one would hold up the queues of all others.
+ * A new connection asks for the state of the cluster before it is ready, and then BullMQ asks it for the version of Redis. The client
+ * asks one node at random, and a blocking one waits without end: a silent node would hold up the queues of all others.
  */
 function askingAnyMaster(client: Cluster): Cluster {
   const duplicate = client.duplicate.bind(client);
+  const cluster = client.cluster.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  const anyMaster = <T>(ask: (node: Redis) => Promise<T>): Promise<T> =>
+    Promise.any(client.nodes('master').map(ask));
   return Object.assign(client, {
-    info: () => Promise.any(client.nodes('master').map((node) => node.info())),
+    info: () => anyMaster((node) => node.info()),
+    cluster(...args: unknown[]) {
+      const [about, told] = args;
+      if (about !== 'INFO' || typeof told !== 'function') return cluster(...args);
+      const tell = told as Told;
+      return anyMaster((node) => node.cluster('INFO')).then((text) => tell(null, String(text)), tell);
+    },
     duplicate: (...options: Parameters<Cluster['duplicate']>) => askingAnyMaster(duplicate(...options)),
   });
 }
