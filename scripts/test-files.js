@@ -48,7 +48,7 @@ const ONLY_LONG = [
   'test/page/(contract-wallets|demo|faults|features|injected|looks|operate|product)\\.test',
   'test/processes/(layout|replicas|upgrade)\\.test',
   'test/local/(chain-start|first-start|fresh-starts|start)\\.test',
-  'test/demo/bots',
+  'test/demo/(bots|shards)',
   'test/realtime/(recovery|slow|storm)\\.test',
   'test/client/(examples|faults|live|package|python)\\.test',
   'test/docs/raw-websocket',

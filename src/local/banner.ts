@@ -53,15 +53,15 @@ export function printBanner(
   // The token is in the fragment, which no browser sends to a server.
   if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
   // A given URL may have a password in it, and its owner knows it.
-  const doctor = config.redisGiven ? '' : `; ${cliOf(redisUrl, chainEnv)} doctor`;
+  const doctor = config.redisGiven ? '' : `; ${cliOf(config, redisUrl, chainEnv)} doctor`;
   say(`  try       curl -s '${url}/markets?limit=3'${doctor}`);
   say(`  settings  ${settings.join('; ')}`);
   say('  stop      Ctrl-C');
 }
 
-const cliOf = (redisUrl: string, chainEnv: string | null): string =>
+const cliOf = ({ shards }: Config, redisUrl: string, chainEnv: string | null): string =>
   chainEnv === null
-    ? `REDIS_URL=${redisUrl} npm run -s cli --`
+    ? `REDIS_URL=${redisUrl} ${shards > 1 ? `SHARDS=${shards} ` : ''}npm run -s cli --`
     : `node --env-file=${path.relative(process.cwd(), chainEnv)} dist/cli.js`;
 
 function fundsOf({ chainId, funds }: Config, ownChain: boolean): string {

@@ -12,7 +12,7 @@ import { contents } from '../cli/contents';
 import { createShell } from '../cli/shell';
 import { walletWithHome } from '../store/shards/world';
 import type { Client } from '../support/client';
-import { startTestRedis } from '../support/redis';
+import { startTestCluster, startTestRedis } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startReplica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -104,6 +104,27 @@ test('one file has all shards, and the exchange that is made of it is the same a
     expect((await to.exchange('audit')).code).toBe(0);
   } finally {
     await web.stop();
+  }
+});
+
+test('a file moves an exchange to a cluster and back', async () => {
+  const cluster = await startTestCluster(3);
+  try {
+    const whole = async () =>
+      Object.assign({}, ...(await Promise.all(cluster.nodes.map(({ url }) => contents(url)))));
+    const shell = createShell(cluster.url, ENV);
+    expect(await shell.exchange('restore', file, '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(await whole()).toEqual(await contents(exchange.redis.url));
+    const again = path.join(folder, 'cluster.backup');
+    expect((await shell.exchange('backup', again)).code).toBe(0);
+    const shards = await Promise.all(
+      cluster.nodes.map(async ({ url }) => Object.keys(await contents(url)).length),
+    );
+    expect(Math.min(...shards)).toBeGreaterThan(0);
+    expect((await shell.exchange('restore', again, '--force', '--yes')).code).toBe(0);
+    expect(await whole()).toEqual(await contents(exchange.redis.url));
+  } finally {
+    await cluster.stop();
   }
 });
 

@@ -6,14 +6,16 @@ export interface Demo {
   readonly url: string;
   /** Of the console, with the operator's token. */
   readonly operatorUrl: string;
+  /** The command for the doctor that the text at the start shows. */
+  readonly doctor: string;
   stop(): Promise<void>;
 }
 
 /** It may have to build first. */
 export const DEMO_START_MS = 300_000;
 
-export async function startDemo(): Promise<Demo> {
-  const started = startNode(['scripts/start.js'], { PORT: '0' });
+export async function startDemo(env: Readonly<Record<string, string>> = {}): Promise<Demo> {
+  const started = startNode(['scripts/start.js'], { PORT: '0', ...env });
   const stop = async (): Promise<void> => {
     started.child.kill('SIGINT');
     await started.exited;
@@ -32,6 +34,7 @@ export async function startDemo(): Promise<Demo> {
   return {
     url: told(/The exchange is open: (http:\/\/\S+)/),
     operatorUrl: told(/^ {2}operator +(\S+)$/m),
+    doctor: told(/; (REDIS_URL=.* doctor)$/m),
     stop,
   };
 }
