@@ -56,7 +56,7 @@ const ONLY_LONG = [
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
   'test/chain/rejoin\\.test',
-  'test/archive/(backup|exchange|kills|programs|reads|resent)',
+  'test/archive/(backup|exchange|grow|kills|programs|reads|resent)',
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/chain/planted\\.test',
   'test/shards/cluster-',

@@ -36,6 +36,7 @@ export interface Verifying extends VerifyOptions {
   readonly droppedMs: number;
 }
 
+const EMPTY: VerifyReport = { orders: 0, matches: 0, settlements: 0, lines: 0, problems: [] };
 const COUNTED = ['orders', 'matches', 'lines'] as const;
 
 /** All shards, one after the other. */
@@ -59,8 +60,10 @@ export async function verifyArchive(options: VerifyOptions): Promise<VerifyRepor
   const { redis, keys, archive } = options;
   const findings = createFindings<VerifyKind>();
   const left = await redis.hmget(keys.archive, ...COUNTED);
-  const droppedMs = (await archive.state())?.droppedMs ?? 0;
-  const verifying = { ...options, past: createPast(options), findings, droppedMs };
+  const state = await archive.state();
+  // No worker has begun to archive: there are no tables.
+  if (state === null && (await redis.hexists(keys.archive, 'id')) === 0) return EMPTY;
+  const verifying = { ...options, past: createPast(options), findings, droppedMs: state?.droppedMs ?? 0 };
   let [matches, settlements] = [0, 0];
   for (const id of await redis.hkeys(keys.markets)) {
     const read = await verifyMatches(verifying, id);

@@ -15,7 +15,7 @@ import { createDirectory } from '../../../src/store/shards/directory';
 import { type GrowOptions, type GrowStep, growShards } from '../../../src/store/shards/grow';
 import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { shardsIn } from '../../../src/store/verbs/channels';
-import { startTestRedis } from '../../support/redis';
+import { startTestCluster, startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 import { type Auditing, openAuditing } from '../audit/auditing';
 import { differencesOf, openShardWorld, walletWithHome } from './world';
@@ -257,4 +257,31 @@ test('the logs of private messages begin again, and say that something is missin
   expect(Object.keys(await redis.hgetall(accountMarks))).toEqual(['gap']);
   expect(await redis.pttl(accountMarks)).toBeGreaterThan(0);
   one.stop();
+});
+
+test('on a cluster the new shards are on other masters', async () => {
+  const cluster = await startTestCluster(3);
+  const urls = cluster.url.split(',');
+  const wallets = Array.from({ length: 60 }, (_, i) => walletWithHome(i % 4, 4, Math.floor(i / 4)));
+  try {
+    const one = await openShardWorld({ urls, count: 1 });
+    for (const wallet of wallets) await one.reserve(0, wallet, 10);
+    await one.exchange.setMode('HALTED');
+    const { redis: client, run: script } = one;
+    expect(
+      await growShards({ redis: client, run: script, shards: keysOf(4), patienceMs: 0, lookMs: 0 }),
+    ).toEqual({ from: 1, to: 4, moved: 45 });
+    one.stop();
+    const four = await openShardWorld({ urls, count: 4, isOpen: true });
+    await four.exchange.setMode('NORMAL');
+    const [id] = four.ids.slice(2);
+    await four.exchange.createMarket({ id: id as string, conditionId: '0x2', slug: 'two' }, '{}', 'OPEN');
+    for (const wallet of wallets) await four.reserve(2, wallet, 90);
+    for (const wallet of wallets)
+      expect(await four.exchange.collateral(wallet)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
+    expect([await four.differences(), await four.inTransit()]).toEqual([[], 0n]);
+    four.stop();
+  } finally {
+    await cluster.stop();
+  }
 });
