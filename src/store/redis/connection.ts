@@ -60,23 +60,25 @@ const tlsOf = (url: string, tlsCa: string | null) =>
  * Holds writes to Redis until all requests that arrived together were processed, so that their commands leave in one
  * system call; a write to a socket is the most expensive part of sending a command.
  */
-class GatheringRedis extends Redis {
-  private held = false;
-
-  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
-    this.gather();
-    return super.sendCommand(...args);
-  }
-
-  private gather(): void {
-    const socket = this.stream;
-    if (this.held || !socket) return;
-    this.held = true;
+function createGathering(): (socket: Redis['stream'] | undefined) => void {
+  let held = false;
+  return (socket) => {
+    if (held || !socket) return;
+    held = true;
     socket.cork();
     setImmediate(() => {
-      this.held = false;
+      held = false;
       socket.uncork();
     });
+  };
+}
+
+class GatheringRedis extends Redis {
+  private readonly gather = createGathering();
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    this.gather(this.stream);
+    return super.sendCommand(...args);
   }
 }
 
@@ -127,9 +129,11 @@ class CommandCluster extends Cluster {
  */
 function guardNode(node: Redis): void {
   const send = node.sendCommand.bind(node);
+  const gather = createGathering();
   node.sendCommand = (command, stream) => {
     if (command.isSettled && !stream) return command.promise;
     if (command.name === 'asking') command.promise.catch(() => undefined);
+    gather(node.stream);
     return send(command, stream);
   };
 }
