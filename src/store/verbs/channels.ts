@@ -191,8 +191,10 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
         [target.taken, target.cash, target.nets, target.sums, target.outbox],
         [target.prefix, from, ...entries],
       );
+      const taken = code.toString();
+      if (taken === 'BROKEN') throw new ChannelBroken(from, to);
       // BEHIND: another process took some of these in between.
-      if (code.toString() === 'BROKEN') throw new ChannelBroken(from, to);
+      if (taken === 'OK' && entries.length < 2 * READ_MAX) return true;
     }
     return false;
   }

@@ -125,12 +125,15 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     const { shard, home, wallet, token, countsOwn, command } = gathering;
     let lacking = first;
     let before: PurseInShard | null = null;
+    let view: View | null = null;
     let isHeld = false;
     try {
       for (let round = 0; round <= ROUNDS_MAX; round++) {
         const held = round > 0 ? await holdPurse(gathering) : null;
         isHeld ||= held !== null;
-        const view = await lookAt(gathering, held?.shards ?? (await channels.shardsOf(home, wallet)));
+        // The first look also tells who is to send once the purse is held: a shard that has less by then sends nothing.
+        if (view === null || round > 1 || countsOwn)
+          view = await lookAt(gathering, held?.shards ?? (await channels.shardsOf(home, wallet)));
         const own = freeAt(gathering, view, shard);
         // The command counted this amount at another moment. Both are comparable when nothing moved in between.
         const isKnown = !countsOwn || (before !== null && hasSameMoves(before, view.purses.get(shard)));
