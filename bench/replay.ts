@@ -1,0 +1,119 @@
+import { connect, disconnect, ready } from '../src/store/redis/connection';
+import { shardKeys } from '../src/store/redis/keys';
+import type { RedisClient } from '../src/store/redis/scripts';
+import { startTestCluster, type TestCluster } from '../test/support/redis';
+
+/** One command to Redis, and the ids of a stream in its reply. */
+export interface Sent {
+  readonly name: string;
+  readonly args: readonly (string | Buffer | number)[];
+  ids?: readonly string[];
+}
+
+/** What one shard got: first all that came before the rounds, then each round. */
+export type Recording = readonly (readonly Sent[])[];
+
+/** What a shard has in the end. */
+export type Totals = readonly string[];
+
+/** Sends again what was recorded, to one master for each shard. */
+export interface Replay {
+  /** The next round of all shards, one after another. Returns the CPU time of all masters' main threads, in microseconds. */
+  next(): Promise<number>;
+  /** Sends the rounds that are left. Throws when a shard is not what it was when the commands were recorded. */
+  check(totals: readonly Totals[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** So many commands leave together, and the next when all are answered. */
+const TOGETHER = 32;
+const READY_MS = 10_000;
+const STREAM_ID = /^\d{13}-\d+$/;
+
+interface Master {
+  readonly server: TestCluster;
+  readonly redis: RedisClient;
+  readonly rounds: (readonly Sent[])[];
+  /** The ids of streams that were recorded, and what they are here. */
+  readonly ids: Map<string, string>;
+}
+
+/** Each master has all slots of a cluster of its own, because a node of a cluster looks at each key's slot. */
+export async function openReplay(recordings: readonly Recording[]): Promise<Replay> {
+  const masters: Master[] = [];
+  const stop = async (): Promise<void> => {
+    for (const { redis, server } of masters) {
+      disconnect(redis);
+      await server.stop();
+    }
+  };
+
+  async function next(): Promise<number> {
+    let micros = 0;
+    for (const master of masters) {
+      const before = await mainThreadMicros(master.redis);
+      await send(master, master.rounds.shift() ?? []);
+      micros += (await mainThreadMicros(master.redis)) - before;
+    }
+    return micros;
+  }
+
+  async function check(totals: readonly Totals[]): Promise<void> {
+    for (const [shard, master] of masters.entries()) {
+      for (const round of master.rounds.splice(0)) await send(master, round);
+      const found = await totalsOf(master.redis, shard);
+      if (found.join() !== totals[shard]?.join())
+        throw new Error(`shard ${shard} has other orders or transfers than were recorded`);
+    }
+  }
+
+  try {
+    for (const [first = [], ...rounds] of recordings) {
+      const server = await startTestCluster(1);
+      const master = { server, redis: connect({ urls: [server.url] }), rounds, ids: new Map() };
+      masters.push(master);
+      await ready(master.redis, READY_MS);
+      await send(master, first);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { next, check, stop };
+}
+
+async function send({ redis, ids }: Master, commands: readonly Sent[]): Promise<void> {
+  for (let at = 0; at < commands.length; at += TOGETHER) {
+    const together = commands.slice(at, at + TOGETHER).map(async (sent) => {
+      // A mark is a text; the ids that a shard takes are bytes, and those of another shard.
+      const here = sent.args.map((arg) => (typeof arg === 'string' ? (ids.get(arg) ?? arg) : arg));
+      const reply = await redis.callBuffer(sent.name, ...here);
+      // From the last one on, because a look that came earlier or later here may find more or less.
+      const [then, now] = [sent.ids ?? [], streamIds(reply)];
+      for (let back = 1; back <= Math.min(then.length, now.length); back++)
+        ids.set(then.at(-back) as string, now.at(-back) as string);
+    });
+    // The first call of a script is refused here as it was when it was recorded, and then sent with its source.
+    await Promise.allSettled(together);
+  }
+}
+
+/** Those of the last entry and of each entry that a look at a channel finds. */
+export function streamIds(reply: unknown): string[] {
+  if (!Array.isArray(reply) || !STREAM_ID.test(String(reply[0]))) return [];
+  return reply.map(String).filter((text) => STREAM_ID.test(text));
+}
+
+/** How many orders there are, and what each wallet sent and got. */
+export async function totalsOf(redis: RedisClient, shard: number): Promise<Totals> {
+  const { orders, nets } = shardKeys(shard);
+  const moved = await redis.hgetallBuffer(nets);
+  const wallets = Object.entries(moved).map(([wallet, sums]) => `${wallet} ${sums.toString('hex')}`);
+  return [String(await redis.hlen(orders)), ...wallets.sort()];
+}
+
+async function mainThreadMicros(redis: RedisClient): Promise<number> {
+  const info = await redis.info('cpu');
+  const of = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1]);
+  return 1e6 * (of('used_cpu_user_main_thread') + of('used_cpu_sys_main_thread'));
+}

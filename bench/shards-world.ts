@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { micro } from '../src/exchange/units';
+import { connect, disconnect, ready } from '../src/store/redis/connection';
+import { holderOf } from '../src/store/redis/holder';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../src/store/redis/scripts';
+import { type ShardCount, shardOfMarket } from '../src/store/redis/tags';
+import { type Channels, createChannels } from '../src/store/verbs/channels';
+import { createEngine, type Engine } from '../src/store/verbs/engine';
+import { createShards } from '../src/store/verbs/shards';
+import { createRandom, type Random } from '../test/support/random';
+import { startTestCluster } from '../test/support/redis';
+import { request, wallet } from './engine';
+import { type Recording, type Sent, streamIds, type Totals, totalsOf } from './replay';
+
+/**
+ * An exchange with a master for each shard. Wallets keep a part of their collateral reserved in open orders: each order rests, and
+ * cancels the wallet's oldest one while more is reserved. A wallet trades in few events of many, by Zipf's law, and an event's
+ * markets are in one shard.
+ */
+export interface World {
+  /** Trades until the purses have found their balance, and then the rounds. */
+  trade(): Promise<Traded>;
+  stop(): Promise<void>;
+}
+
+export interface Traded {
+  /** What each shard got. */
+  readonly commands: readonly Recording[];
+  readonly totals: readonly Totals[];
+  readonly ordersOfRound: number;
+  /** Of the rounds. */
+  readonly transfers: number;
+  readonly localMs: readonly number[];
+  readonly pulledMs: readonly number[];
+}
+
+export const ROUNDS = 5;
+const EVENTS = 200;
+const MARKETS_PER_EVENT = 10;
+/** Each has one command on its way. */
+const WALLETS_PER_MASTER = 32;
+/** One wallet in twenty is a trader, whose orders are large; the others make markets. */
+const TRADER_EACH = 20;
+const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
+const ORDERS_PER_ROUND = 1_000;
+/** In the rounds, so that times are not those of queues in this process; it feeds all masters alone. */
+const ORDERS_PER_SECOND = 2_000;
+/** Orders of each wallet before the first round, in terms of those that it has open. */
+const WARM_UP_TIMES = 2;
+const GRANT_MICRO = 1_200_000_000;
+const PIPS = 3_000;
+const SIGNED_BYTES = 118;
+const READY_MS = 10_000;
+/** What the client asks by itself. */
+const OF_THE_CLIENT: ReadonlySet<string> = new Set(['auth', 'client', 'cluster', 'info', 'ping', 'select']);
+
+interface Person {
+  readonly address: string;
+  readonly lots: number;
+  readonly openMost: number;
+  readonly open: { readonly marketId: string; readonly orderHash: string }[];
+}
+
+interface Place {
+  readonly exchange: Pick<Engine, 'place'>;
+  readonly engineOf: (marketId: string) => Pick<Engine, 'cancelMany'>;
+  readonly markets: readonly string[];
+  readonly random: Random;
+  /** For which the purse asked. */
+  readonly transfers: { sent: number; readonly wallets: Set<string> };
+}
+
+interface Times {
+  readonly localMs: number[];
+  readonly pulledMs: number[];
+}
+
+export async function openWorld(count: ShardCount, reservedPercent: number): Promise<World> {
+  const cluster = await startTestCluster(count);
+  const redis = connect({ urls: cluster.url.split(',') });
+  await ready(redis, READY_MS);
+  const recorded = recordAll(redis, count);
+  const place = await openPlace(redis, count);
+  const people = Array.from({ length: count * WALLETS_PER_MASTER }, (_, n) => person(n, reservedPercent));
+  const ordersOfRound = count * ORDERS_PER_ROUND;
+
+  async function trade(): Promise<Traded> {
+    const most = people.reduce((sum, { openMost }) => sum + openMost, 0);
+    await tradeOn(place, people, WARM_UP_TIMES * most, 0, { localMs: [], pulledMs: [] });
+    const [sentBefore, times]: [number, Times] = [place.transfers.sent, { localMs: [], pulledMs: [] }];
+    const pauseMs = (1_000 * people.length) / ORDERS_PER_SECOND;
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const shard of recorded) shard.push([]);
+      await tradeOn(place, people, ordersOfRound, pauseMs, times);
+    }
+    return {
+      ...{ commands: recorded, ordersOfRound, ...times },
+      totals: await Promise.all(recorded.map((_, shard) => totalsOf(redis, shard))),
+      transfers: place.transfers.sent - sentBefore,
+    };
+  }
+
+  return {
+    trade,
+    async stop() {
+      disconnect(redis);
+      await cluster.stop();
+    },
+  };
+}
+
+/** The commands that the master of each shard gets from now on. */
+function recordAll(redis: RedisClient, count: ShardCount): Sent[][][] {
+  return Array.from({ length: count }, (_, shard) => {
+    const rounds: Sent[][] = [[]];
+    const client = holderOf(redis, shardKeys(shard));
+    const send = client.sendCommand.bind(client);
+    client.sendCommand = (command, stream) => {
+      if (!OF_THE_CLIENT.has(command.name)) {
+        const sent: Sent = { name: command.name, args: command.args as Sent['args'] };
+        rounds.at(-1)?.push(sent);
+        command.promise.then(
+          (reply: unknown) => {
+            const ids = streamIds(reply);
+            if (ids.length > 0) sent.ids = ids;
+          },
+          () => undefined,
+        );
+      }
+      return send(command, stream);
+    };
+    return rounds;
+  });
+}
+
+async function openPlace(redis: RedisClient, count: ShardCount): Promise<Place> {
+  const run = createScripts(redis);
+  const keys = Array.from({ length: count }, (_, k) => shardKeys(k));
+  const terms = { run, grantMicro: micro(GRANT_MICRO), makersMax: 500 };
+  const transfers: Place['transfers'] = { sent: 0, wallets: new Set() };
+  const engines = keys.map((shard) => createEngine({ ...terms, keys: shard }));
+  const places = new Map<string, number>();
+  for (let event = 0; event < EVENTS; event++) {
+    for (let n = 0; n < MARKETS_PER_EVENT; n++) {
+      const id = `e${String(event).padStart(4, '0')}m${String(n).padStart(2, '0')}`;
+      const shard = shardOfMarket({ event: { slug: `event-${event}` }, id }, count);
+      places.set(id, shard);
+      await engines[shard]?.createMarket({ id, conditionId: `0x${id}`, slug: id }, '{}', 'OPEN');
+    }
+  }
+  const shardOf = async (id: string): Promise<number> => places.get(id) ?? 0;
+  const channels = counted(createChannels({ redis, run, shards: keys }), transfers);
+  const [one] = engines;
+  if (!one) throw new Error('no shard');
+  return {
+    ...{ transfers, markets: [...places.keys()], random: createRandom(count) },
+    exchange: count === 1 ? one : createShards({ ...terms, redis, shards: keys, shardOf, channels }),
+    engineOf: (id) => engines[places.get(id) ?? 0] ?? one,
+  };
+}
+
+function counted(channels: Channels, transfers: Place['transfers']): Channels {
+  return {
+    ...channels,
+    send: (options) => {
+      transfers.sent++;
+      transfers.wallets.add(options.wallet.toString('hex'));
+      return channels.send(options);
+    },
+  };
+}
+
+function person(n: number, reservedPercent: number): Person {
+  const parts = ORDERS_OF_MONEY[n % TRADER_EACH === 0 ? 'trader' : 'maker'];
+  const lots = Math.floor(GRANT_MICRO / parts / PIPS);
+  return { address: wallet(5e6 + n), lots, openMost: Math.floor((parts * reservedPercent) / 100), open: [] };
+}
+
+/** Each wallet sends one order after another, and one in `pauseMs` at most. */
+async function tradeOn(
+  place: Place,
+  people: readonly Person[],
+  orders: number,
+  pauseMs: number,
+  times: Times,
+): Promise<void> {
+  let left = orders;
+  const lane = async (one: Person, n: number): Promise<void> => {
+    let nextMs = performance.now() + (pauseMs * n) / people.length;
+    while (left-- > 0) {
+      if (pauseMs > 0) await sleep(Math.max(0, nextMs - performance.now()));
+      nextMs = performance.now() + pauseMs;
+      await step(place, one, times);
+    }
+  };
+  await Promise.all(people.map(lane));
+}
+
+async function step(
+  { exchange, engineOf, transfers, ...place }: Place,
+  one: Person,
+  times: Times,
+): Promise<void> {
+  const oldest = one.open.length >= one.openMost ? one.open.shift() : undefined;
+  if (oldest)
+    await engineOf(oldest.marketId).cancelMany(oldest.marketId, one.address, [oldest.orderHash], 'USER');
+  const marketId = marketFor(place);
+  const order = { ...request(one.address, 'bid', PIPS, one.lots, SIGNED_BYTES), marketId };
+  const startedAt = performance.now();
+  await exchange.place(order);
+  const isPulled = transfers.wallets.delete(one.address.slice(2));
+  times[isPulled ? 'pulledMs' : 'localMs'].push(performance.now() - startedAt);
+  one.open.push({ marketId, orderHash: order.orderHash });
+}
+
+/** The sum of the weights of each event and those before it. */
+const WEIGHTS: readonly number[] = (() => {
+  let sum = 0;
+  return Array.from({ length: EVENTS }, (_, event) => {
+    sum += 1 / (event + 1);
+    return sum;
+  });
+})();
+
+/** Event n with a weight of 1 / (n + 1), and any of its markets. */
+function marketFor({ random, markets }: Pick<Place, 'random' | 'markets'>): string {
+  const weight = random.next() * (WEIGHTS.at(-1) ?? 0);
+  const event = WEIGHTS.findIndex((sum) => sum >= weight);
+  return markets[event * MARKETS_PER_EVENT + random.int(0, MARKETS_PER_EVENT - 1)] ?? '';
+}
