@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import type { Plan } from './attack-plan';
 import type { Attack, Damage } from './attacker';
 import { plansOf } from './attacks';
-import { cpuMicros, message, type Side, startWeb, stopSides } from './web-process';
+import { cpuMicros, FASTEST, message, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * Measures the cost of one hostile address for all others: its CPU time in a web process and in Redis, as a share of a core,
@@ -54,8 +54,8 @@ interface Moment {
 
 /** `redisUrl` is a separate Redis. The number of attacks bounds the run, because a missing row would look like a met target. */
 export async function benchAbuse(redisUrl: string, emit: (row: AbuseRow) => void): Promise<void> {
-  const quiet = await startWeb('secp256k1', redisUrl);
-  const web = await startWeb('secp256k1', redisUrl, BYSTANDER_LINES, undefined, {
+  const quiet = await startWeb(FASTEST, redisUrl);
+  const web = await startWeb(FASTEST, redisUrl, BYSTANDER_LINES, undefined, {
     RATE_LIMIT: 'on',
   });
   const redis = new Redis(redisUrl);

@@ -21,7 +21,7 @@ import { createFiller } from './fill';
 import { redisCpuMicros } from './keep-up';
 import { createPulse } from './pulse';
 import { createSigner } from './signer';
-import { startWeb, startWorker, stopSides } from './web-process';
+import { FASTEST, startWeb, startWorker, stopSides } from './web-process';
 
 /**
  * How fast the past leaves Redis, and what remains of it.
@@ -93,7 +93,7 @@ export async function benchArchive(
 
 /** So many orders that all met another, with everything that follows a match done. */
 async function trade(redis: Redis, redisUrl: string, count: number): Promise<void> {
-  const web = await startWeb('secp256k1', redisUrl);
+  const web = await startWeb(FASTEST, redisUrl);
   const worker = await startWorker(redisUrl);
   try {
     const { market } = await createSigner(web);

@@ -8,7 +8,7 @@ import { median, quantile, round } from './figures';
 import { atLeast, atMost, type Line, lineOf } from './line';
 import { type Load, openLoad, requestBytes } from './load';
 import { createSigner, type Signer } from './signer';
-import { cpuMicros, type Side, startWeb, stopSides } from './web-process';
+import { cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * Orders of keys while others send orders of contract wallets whose code burns all its gas, and while the same senders send as
@@ -57,10 +57,10 @@ export async function benchContractWallets(
   const chain = await startAnvil(CHAIN_ID);
   const sides: Side[] = [];
   try {
-    const quiet = await startWeb('secp256k1', redisUrl);
+    const quiet = await startWeb(FASTEST, redisUrl);
     sides.push(quiet);
     const nodes = { CHAIN_RPC_URL: `${chain.url},${chain.url}/?again`, RATE_LIMIT: 'on' };
-    const web = await startWeb('secp256k1', redisUrl, undefined, undefined, nodes);
+    const web = await startWeb(FASTEST, redisUrl, undefined, undefined, nodes);
     sides.push(web);
     const phase = await openStreet(web, await createSigner(quiet), chain.url);
     await phase(0, 'nobody');

@@ -7,7 +7,7 @@ import { openLoad, requestBytes } from './load';
 import { openOrderLane } from './order-lane';
 import { createSigner, type Signer } from './signer';
 import { type CpuProfile, STAGES, type Stage, timesOf } from './stages';
-import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
+import { cpuMicros, FASTEST, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * The stages of a web process's CPU time for orders: the share of each stage from a CPU profile of one process, scaled to
@@ -64,7 +64,7 @@ export async function benchCosts(
   tellFrame: (frame: HotFrame) => void,
 ): Promise<void> {
   const folders = [mkdtempSync(path.join(tmpdir(), 'bench-')), mkdtempSync(path.join(tmpdir(), 'bench-'))];
-  const broadcaster = await startWeb('secp256k1', redisUrl);
+  const broadcaster = await startWeb(FASTEST, redisUrl);
   const sides = [broadcaster];
   try {
     const signer = await createSigner(broadcaster);
@@ -82,8 +82,8 @@ export async function benchCosts(
       `--cpu-prof-interval=${INTERVAL_MICROS}`,
     ];
     const ours = [
-      await started(startWeb('secp256k1', redisUrl, CONNECTIONS)),
-      await started(startWeb('secp256k1', redisUrl, CONNECTIONS, watch(folders[0]))),
+      await started(startWeb(FASTEST, redisUrl, CONNECTIONS)),
+      await started(startWeb(FASTEST, redisUrl, CONNECTIONS, watch(folders[0]))),
     ] as const;
     const theirs = [await started(floor([])), await started(floor(watch(folders[1])))] as const;
     const ways: readonly Way[] = [

@@ -13,7 +13,7 @@ import { median, round } from './figures';
 import { createFiller } from './fill';
 import { redisCpuMicros } from './keep-up';
 import { createSigner } from './signer';
-import { cpuMicros, type Side, startWeb, stopSides } from './web-process';
+import { cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * The cost of an order in web processes that have nothing to do with it. Orders go straight into the engine at a steady rate,
@@ -98,11 +98,11 @@ export async function benchForeign(
 
 async function startExchange(): Promise<Exchange> {
   const server = await startRedis();
-  const broadcaster = await startWeb('secp256k1', server.url);
+  const broadcaster = await startWeb(FASTEST, server.url);
   // The first process takes the lease.
   await wait(LEASE_TAKEN_MS);
-  const idle = await startWeb('secp256k1', server.url);
-  const elsewhere = await startWeb('secp256k1', server.url);
+  const idle = await startWeb(FASTEST, server.url);
+  const elsewhere = await startWeb(FASTEST, server.url);
   const { market } = await createSigner(broadcaster, 1);
   const other = await createSigner(elsewhere, 1);
   const sockets = [

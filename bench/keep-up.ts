@@ -7,7 +7,7 @@ import { createFiller } from './fill';
 import { openLoad, requestBytes } from './load';
 import { createPulse, growth, keepsUp, type Pulse } from './pulse';
 import { createSigner, type Signer } from './signer';
-import { call, cpuMicros, type Side, startWeb, startWorker, stopSides } from './web-process';
+import { call, cpuMicros, FASTEST, type Side, startWeb, startWorker, stopSides } from './web-process';
 
 /**
  * Whether settlement and price history keep up with matching: one web process, one worker, Redis and the load on the same
@@ -81,7 +81,7 @@ export async function benchKeepUp(
   seconds: { readonly http: number; readonly step: number },
 ): Promise<void> {
   const redis = new Redis(redisUrl);
-  const web = await startWeb('secp256k1', redisUrl);
+  const web = await startWeb(FASTEST, redisUrl);
   const worker = await startWorker(redisUrl);
   try {
     const signer = await createSigner(web);

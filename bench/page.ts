@@ -5,7 +5,7 @@ import { round } from './figures';
 import { atLeast, atMost, type Line, lineOf } from './line';
 import { submitSteadily } from './realtime';
 import { createSigner, type Signer } from './signer';
-import { call, type Side, startWeb, stopSides } from './web-process';
+import { call, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * The page in a real browser with 120 markets, whose list is scrolled up and down all the time:
@@ -44,7 +44,7 @@ const INTERVAL_MS = '10';
 const DESK = { width: 1_440, height: 900 };
 
 export async function benchPage(redisUrl: string, emit: (row: PageRow) => void): Promise<void> {
-  const web = await startWeb('secp256k1', redisUrl, undefined, undefined, {
+  const web = await startWeb(FASTEST, redisUrl, undefined, undefined, {
     BROADCAST_INTERVAL_MS: INTERVAL_MS,
   });
   try {

@@ -1,6 +1,6 @@
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { createSigner } from './signer';
-import { call, cpuMicros, message, type Side, startSide, startWeb, stopSides } from './web-process';
+import { call, cpuMicros, FASTEST, message, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * The public reads of one web process, keep-alive connections, with a market that has a book and trades and 500 others
@@ -46,8 +46,8 @@ export async function benchReads(
   emit: (row: ReadsRow) => void,
 ): Promise<void> {
   // The first process becomes the broadcaster; the measured work is that of every replica.
-  const broadcaster = await startWeb('secp256k1', redisUrl);
-  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS);
+  const broadcaster = await startWeb(FASTEST, redisUrl);
+  const web = await startWeb(FASTEST, redisUrl, CONNECTIONS);
   const bare = await startSide('bare.ts', [], process.env, CONNECTIONS);
   try {
     for (const target of await targetsOf(web)) {

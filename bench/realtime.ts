@@ -1,6 +1,6 @@
 import { io, type Socket } from 'socket.io-client';
 import { createSigner } from './signer';
-import { call, cpuMicros, type Side, startWeb, stopSides } from './web-process';
+import { call, cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * Two things over real sockets, the broadcast interval at its default:
@@ -43,7 +43,7 @@ export async function benchRealtime(
   deadlineMs: number,
   emit: (row: RealtimeRow) => void,
 ): Promise<void> {
-  const [near, far] = await Promise.all([startWeb('secp256k1', redisUrl), startWeb('secp256k1', redisUrl)]);
+  const [near, far] = await Promise.all([startWeb(FASTEST, redisUrl), startWeb(FASTEST, redisUrl)]);
   try {
     const { market, sign } = await createSigner(near);
     emit(await latency(near, far, market.conditionId, sign));

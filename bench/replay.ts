@@ -10,10 +10,10 @@ export interface Sent {
   ids?: readonly string[];
 }
 
-/** What one shard got: first all that came before the rounds, then each round. */
+/** The commands that one shard got: first all before the rounds, then those of each round. */
 export type Recording = readonly (readonly Sent[])[];
 
-/** What a shard has in the end. */
+/** The contents of a shard in the end. */
 export type Totals = readonly string[];
 
 /** Sends again what was recorded, to one master for each shard. */

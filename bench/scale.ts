@@ -5,7 +5,7 @@ import { redisCpuMicros } from './keep-up';
 import { openLoad, requestBytes } from './load';
 import { withoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
-import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
+import { cpuMicros, FASTEST, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * One, two and four busy web processes on one Redis: the CPU time of an order in all of them together, and in Redis. Orders
@@ -94,7 +94,7 @@ async function startFleet(processes: number): Promise<Fleet> {
   const server = await startRedis();
   const [webs, floors]: [Side[], Side[]] = [[], []];
   for (let n = 0; n < processes; n++) {
-    webs.push(await startWeb('secp256k1', server.url));
+    webs.push(await startWeb(FASTEST, server.url));
     floors.push(await startSide('plain.ts', ['floor', server.url, '{}', '']));
   }
   const signer = await createSigner(webs[0] as Side);

@@ -25,7 +25,7 @@ export interface World {
 }
 
 export interface Traded {
-  /** What each shard got. */
+  /** Of each shard. */
   readonly commands: readonly Recording[];
   readonly totals: readonly Totals[];
   readonly ordersOfRound: number;
@@ -52,7 +52,7 @@ const GRANT_MICRO = 1_200_000_000;
 const PIPS = 3_000;
 const SIGNED_BYTES = 118;
 const READY_MS = 10_000;
-/** What the client asks by itself. */
+/** Commands that the client sends by itself. */
 const OF_THE_CLIENT: ReadonlySet<string> = new Set(['auth', 'client', 'cluster', 'info', 'ping', 'select']);
 
 interface Person {

@@ -4,7 +4,7 @@ import { openReplay, type Replay } from './replay';
 import { openWorld, ROUNDS, type Traded } from './shards-world';
 
 /**
- * What an order costs the masters of 2, 4 and 8 shards, beside one. The masters would share two processors here, so their costs
+ * The CPU time of an order at the masters of 2, 4 and 8 shards, beside one. The masters would share two processors here, so their costs
  * are not measured while they trade together. First the exchange trades on a cluster with a master for each shard, and the
  * commands that each shard gets are written down: orders, cancels, and what brings collateral to another shard. Then each shard's
  * commands are sent to a master that has a processor to itself, as many at a time for every number of shards. The CPU time is

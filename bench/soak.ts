@@ -5,7 +5,7 @@ import { type Point, round, slope } from './figures';
 import { type Load, openLoad, readBytes, requestBytes } from './load';
 import { missedOfEntry, type RedisMemory, weigh } from './redis-memory';
 import { createSigner, type Signer, type Submission } from './signer';
-import { memoryOf, type Side, startWeb, startWorker, stopSides } from './web-process';
+import { FASTEST, memoryOf, type Side, startWeb, startWorker, stopSides } from './web-process';
 
 /**
  * Memory under half of the load that this machine can carry: orders that rest, cross and are cancelled, reads, and sockets of
@@ -87,7 +87,7 @@ export async function withWorld(
   run: (world: World) => Promise<void>,
 ): Promise<void> {
   const redis = new Redis(redisUrl);
-  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS, ['--expose-gc'], more);
+  const web = await startWeb(FASTEST, redisUrl, CONNECTIONS, ['--expose-gc'], more);
   const worker = await startWorker(redisUrl, ['--expose-gc'], more);
   const load = await openLoad(web.port, CONNECTIONS);
   const crowd = createCrowd(web.port);

@@ -37,7 +37,7 @@ const OWNERS: readonly Rule[] = [
     /^node:_http_(outgoing|server)/,
     /^(end|write_|writeHead|_send|_storeHeader|_writeRaw|_flushOutput|_implicitHeader|processHeader|storeHeader|matchHeader)/,
   ],
-  ['recover the signer', /\/src\/auth\/(recovery|signature)|\/secp256k1\//],
+  ['recover the signer', /\/src\/auth\/(recovery|signature|system-secp256k1)|\/(secp256k1|koffi)\//],
   ['recover the signer', /\/src\/auth\/order-signature/, /^(verify|recover)/],
   ['recover the signer', /./, /^ecdsaRecover$/],
   ['recover the signer', /^$/, /^ecdsaRecover$/],

@@ -10,7 +10,7 @@ import {
   type Way,
   type WayName,
 } from './ways';
-import { call, cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
+import { call, cpuMicros, FASTEST, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * Orders at one web process beside the one that broadcasts, 16 connections, everything real, each way in of bench/ways.ts. Two
@@ -78,10 +78,10 @@ export async function benchSubmit(
   };
   try {
     // The first process becomes the broadcaster; the measured work is that of every replica.
-    const signer = await createSigner(await started(startWeb('secp256k1', redisUrl)));
+    const signer = await createSigner(await started(startWeb(FASTEST, redisUrl)));
     const tokens = await signer.signIn();
-    const ours = await started(startWeb('secp256k1', redisUrl));
-    const sockets = await started(startWeb('secp256k1', redisUrl));
+    const ours = await started(startWeb(FASTEST, redisUrl));
+    const sockets = await started(startWeb(FASTEST, redisUrl));
     const ethers = await started(startWeb('ethers', redisUrl));
     await call(ours, 'POST', ...rested(signer));
     const contenders: Contender[] = [

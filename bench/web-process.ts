@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
-import type { Backend } from '../src/auth/recovery';
+import { type Backend, loadRecovery } from '../src/auth/recovery';
 import type { MemoryOf, Question } from './telling';
 
 /** A server in a separate process, which reports its CPU time. */
@@ -15,6 +15,9 @@ export interface Side {
 const ADMIN_TOKEN = randomBytes(24).toString('hex');
 const JWT_SECRET = randomBytes(32).toString('hex');
 const CONNECTIONS = 16;
+
+/** The verification that a web process chooses on this machine. */
+export const FASTEST = loadRecovery().backend;
 
 /** Forks a program of this folder, which reports its port when it listens. */
 export async function startSide(

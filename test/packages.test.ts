@@ -29,9 +29,10 @@ test('every entry of the lock file has its digest', () => {
   expect(unknown.map(([name]) => name)).toEqual([]);
 });
 
-test('an installation for production has no install script but those of two optional native parts', () => {
+test('an installation for production has no install script but those of three optional native parts', () => {
   const scripts = locked.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
   expect(scripts.map(([name]) => name.split('node_modules/').at(-1))).toEqual([
+    'koffi',
     'msgpackr-extract',
     'secp256k1',
   ]);

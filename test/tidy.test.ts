@@ -48,6 +48,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   ethers: ['auth', 'chain', 'page', 'demo'],
   siwe: ['auth'],
   jsonwebtoken: ['auth'],
+  koffi: ['auth'],
   secp256k1: ['auth'],
   'tiny-secp256k1': ['auth'],
   'hash-wasm': ['auth'],

@@ -2,9 +2,10 @@ import { SigningKey } from 'ethers';
 import { ZERO_ADDRESS } from '../exchange/order';
 import { keccak256 } from './keccak';
 import { parseSignature, type Signature } from './signature';
+import { systemRecovery } from './system-secp256k1';
 
 /** The backends, fastest first. */
-export const BACKENDS = ['secp256k1', 'tiny-secp256k1', 'ethers'] as const;
+export const BACKENDS = ['libsecp256k1', 'secp256k1', 'tiny-secp256k1', 'ethers'] as const;
 export type Backend = (typeof BACKENDS)[number];
 
 export interface Recovery {
@@ -13,10 +14,11 @@ export interface Recovery {
   recover(digest: Uint8Array, signature: Signature): string | null;
 }
 
-/** Returns the 65-byte public key; throws or returns null when there is none. */
-type RecoverKey = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
+/** Returns the 65-byte public key, valid until the next call; throws or returns null when there is none. */
+export type RecoverKey = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
 
 const LOADERS: Record<Backend, () => RecoverKey> = {
+  libsecp256k1: systemRecovery,
   secp256k1: () => {
     // The package's main file falls back to JavaScript silently; its bindings throw instead.
     const native: typeof import('secp256k1') = require('secp256k1/bindings');

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Running } from '../../src/app/app';
 import { startWorker } from '../../src/app/worker';
+import { loadRecovery } from '../../src/auth/recovery';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ROOT } from '../support/processes';
@@ -127,7 +128,7 @@ test('orders are counted by their result, without names', async () => {
   expect(series.get(`exchange_http_request_seconds_count{${route},status="2xx"}`)).toBe(3);
   expect(series.get(`exchange_http_request_seconds_count{${route},status="4xx"}`)).toBe(3);
   expect(series.get('exchange_script_seconds_count{verb="place_order"}')).toBeGreaterThanOrEqual(4);
-  expect(series.get('exchange_verification_backend{backend="secp256k1"}')).toBe(1);
+  expect(series.get(`exchange_verification_backend{backend="${loadRecovery().backend}"}`)).toBe(1);
   const text = [...series.keys()].join('\n');
   for (const named of [market.id, alice.address, order.signature]) {
     expect(text.toLowerCase()).not.toContain(named.toLowerCase());
