@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/load';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
@@ -59,6 +60,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     ...(config.shards > 1 ? [{ name: 'exchange_shards', value: config.shards } as const] : []),
   ]);
   for (const shard of shardsOf(observed)) {
+    if (config.shards > 1) metrics.sample(() => upSamples(shard));
     metrics.sample(() => memorySamples(shard));
     metrics.sample(() => outboxSamples(shard));
     metrics.sample(() => archiveSamples(shard));
@@ -94,6 +96,18 @@ const shardsOf = ({ shards, redis, clock, books }: Observed): ShardObserved[] =>
     labels: shards.length > 1 ? { shard: String(k) } : NO_LABELS,
   }));
 const NO_LABELS = {};
+
+/** Less than a scrape waits for its values: a shard that is silent is 0, and not missing. */
+const UP_MS_MAX = 800;
+
+async function upSamples({ redis, keys, labels }: ShardObserved): Promise<Sample[]> {
+  const answers = redis.exists(keys.mode).then(
+    () => true,
+    () => false,
+  );
+  const isUp = await Promise.race([answers, sleep(UP_MS_MAX, false, { ref: false })]);
+  return [{ name: 'exchange_shard_up', value: Number(isUp), labels }];
+}
 
 async function memorySamples({ redis, keys, labels }: ShardObserved): Promise<Sample[]> {
   const info = await infoOf(holderOf(redis, keys));

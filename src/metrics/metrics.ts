@@ -61,6 +61,7 @@ const GAUGES = {
   ],
   exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader', 'shard']],
   exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', ['shard']],
+  exchange_shard_up: ['1 while a shard answers this process', ['shard']],
   exchange_shards: ['Shards of an exchange with several', []],
   exchange_broadcasting: ['Shards that this process broadcasts', []],
   exchange_relaying: ['Shards whose matches this process makes jobs of', []],

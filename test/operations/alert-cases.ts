@@ -142,6 +142,16 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    name: 'one of two shards does not answer one of two processes',
+    series: {
+      ...WELL,
+      [`exchange_shard_up{shard="0",${WEB}}`]: '1x60',
+      [`exchange_shard_up{shard="1",${WEB}}`]: '1x20 0x20 1x19',
+      [`exchange_shard_up{shard="1",${WORKER}}`]: '1x60',
+    },
+    fires: { '15m': {}, '30m': { ExchangeShardAway: { shard: '1', ...instance } }, '50m': {} },
+  },
+  {
     name: 'the only shard is broadcast and relayed by no process, while others run',
     series: { ...WELL, [`exchange_broadcasting{${WEB}}`]: '0x60', [`exchange_relaying{${WORKER}}`]: '0x60' },
     fires: { '5m': { ExchangeNobodyBroadcasts: {}, ExchangeNobodyRelays: {} } },

@@ -69,6 +69,9 @@ test(
       const accepted = answers.flatMap(({ body }) => body.orderHash ?? []);
       expect(new Set(all.body.cancelled)).toEqual(new Set(accepted));
       expect(Object.keys(all.body.sequences)).toHaveLength(3);
+      const { text } = await client.get('/metrics');
+      for (const shard of [0, 1, 2, 3])
+        expect(text).toContain(`exchange_shard_up{shard="${shard}"} ${Number(shard !== 2)}`);
       const mode = await client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: 'NORMAL' } });
       expect(mode).toMatchObject({ status: 503, body: { mode: 'NORMAL', silent: [2] } });
     } finally {
