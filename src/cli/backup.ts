@@ -19,11 +19,12 @@ export const backup =
     if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
     const before = await readMode(store.redis, store.keys);
     const path = 'exchange backup';
-    if (halt) {
-      const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
-      await recorded(store, doing, () => store.engine.setMode('HALTED'));
-    }
     try {
+      // Some of several shards may be HALTED when this fails.
+      if (halt) {
+        const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
+        await recorded(store, doing, () => store.engine.setMode('HALTED'));
+      }
       const written = await writeBackup(facts(store), file);
       await readable(file, () => verifyBackup(file));
       const { archives, ...summary } = written;

@@ -64,7 +64,7 @@ export async function examineShards(options: ShardsOptions): Promise<readonly Ch
   const { shards, silences } = options;
   const ofShards = shards.map(async (keys, shard): Promise<readonly Check[]> => {
     const why = silences.get(shard);
-    if (why !== undefined) return [{ name: 'shard', verdict: 'fail', detail: why }];
+    if (why !== undefined) return [{ name: 'shard', verdict: 'fail', detail: `it does not answer: ${why}` }];
     return unlessSilent('shard', () => examineShard({ ...options, keys }));
   });
   return [
