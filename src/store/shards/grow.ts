@@ -9,6 +9,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
 import { openHomes } from './homes';
 import { FIRST_LAYOUT, readShards } from './layout';
+import { listChannels } from './list';
 
 export interface GrowOptions {
   readonly redis: RedisClient;
@@ -106,6 +107,11 @@ async function checkStart({ redis, run, shards, ...rest }: GrowOptions, from: Sh
         `this Redis holds data in shard ${shard} already: use a Redis that has this exchange alone`,
       );
   }
+  const broken = (await listChannels({ redis, shards: shards.slice(0, from) })).some(
+    ({ isBroken }) => isBroken,
+  );
+  if (broken)
+    throw new Refusal('INVALID_REQUEST', 'a channel is broken: repair it first, with exchange shards repair');
   await checkIdle({ redis, run, shards, ...rest }, from);
 }
 

@@ -5,7 +5,7 @@ import { accountName } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { ChannelBroken, createChannels } from '../verbs/channels';
+import { ChannelBroken, createChannels, shardsIn } from '../verbs/channels';
 import { type BrokenChannel, excessOf, readBroken } from './damage';
 import { listChannels } from './list';
 import { createMending, type Mending } from './mending';
@@ -138,18 +138,21 @@ async function drained(options: RepairOptions, from: number, to: number): Promis
   );
 }
 
-/** With its entries a home may have lost that it noted the other shard. */
-async function noteShards({ redis, run, shards }: RepairOptions, { from, to }: BrokenChannel): Promise<void> {
-  const [home, target] = [shards[from] as ShardKeys, shards[to] as ShardKeys];
+/** With the entries, the home of a wallet may have lost that it noted the other shard. */
+async function noteShards({ redis, run, shards }: RepairOptions, { to }: BrokenChannel): Promise<void> {
   let cursor = '0';
   do {
-    const [next, flat] = await redis.hscanBuffer(target.cash, cursor, 'COUNT', STEP);
-    const wallets = flat.filter(
-      (field, i) =>
-        i % 2 === 0 && field.length === ADDRESS_BYTES && homeOf(field, shards.length as ShardCount) === from,
-    );
-    for (const wallet of wallets)
-      await run('hold_purse', [home.purseHold(wallet), home.purses, home.cash], [wallet, '', 0, to]);
+    const [next, flat] = await redis.hscanBuffer((shards[to] as ShardKeys).cash, cursor, 'COUNT', STEP);
+    const wallets = flat.filter((field, i) => i % 2 === 0 && field.length === ADDRESS_BYTES);
+    const noting = wallets.map(async (wallet) => {
+      const home = homeOf(wallet, shards.length as ShardCount);
+      if (home === to) return;
+      const keys = shards[home] as ShardKeys;
+      const bitmap = await redis.hgetBuffer(keys.purses, wallet);
+      if (bitmap && shardsIn(bitmap).includes(to)) return;
+      await run('hold_purse', [keys.purseHold(wallet), keys.purses, keys.cash], [wallet, '', 0, to]);
+    });
+    await Promise.all(noting);
     cursor = next.toString();
   } while (cursor !== '0');
 }

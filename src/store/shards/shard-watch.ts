@@ -11,7 +11,7 @@ export interface ShardWatch {
 const EVERY_MS = 1_000;
 
 /**
- * Looks every second whether the exchange still has the number of shards that this process was started with. A process that goes on
+ * Looks every second, and after each reconnection, whether the exchange still has the number of shards that this process was started with. A process that goes on
  * with the old one would give grants and nonces at the old homes of wallets.
  */
 export function createShardWatch({
@@ -25,10 +25,16 @@ export function createShardWatch({
   readonly count: number;
 }): ShardWatch {
   let timer: NodeJS.Timeout | undefined;
-  const stop = (): void => clearInterval(timer);
+  let look = (): void => undefined;
+
+  function stop(): void {
+    clearInterval(timer);
+    redis.off('ready', look);
+  }
+
   return {
     start(end) {
-      timer = setInterval(() => {
+      look = () => {
         readShards(redis, keys).then(
           (noted) => {
             const reason = otherShards(count, noted);
@@ -39,7 +45,10 @@ export function createShardWatch({
           // A Redis that is silent says nothing else to anybody.
           () => undefined,
         );
-      }, EVERY_MS);
+      };
+      // A process that was cut off looks first.
+      redis.on('ready', look);
+      timer = setInterval(look, EVERY_MS);
       timer.unref();
     },
     stop,

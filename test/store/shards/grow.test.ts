@@ -248,6 +248,19 @@ test('it is refused while the exchange trades, while a process is at work, and w
   await expect(grow(2)).rejects.toThrow('the number never falls');
 });
 
+test('it is refused while a channel is broken', async () => {
+  const two = await openShardWorld({ urls: [server.url], count: 2 });
+  for (const { markets } of two.shards) await redis.rename(markets, `${markets}:kept`);
+  await noteShards({ redis, run }, keysOf(2));
+  for (const { markets } of two.shards) await redis.rename(`${markets}:kept`, markets);
+  await two.reserve(1, walletWithHome(0, 2), 60);
+  two.stop();
+  await halt(2);
+  await redis.xtrim(shardKeys(0).channel(1), 'MAXLEN', 0);
+  await expect(grow(4)).rejects.toThrow('a channel is broken: repair it first');
+  expect(await readShards(redis, shardKeys(0))).toEqual({ count: 2, growing: null });
+});
+
 test('the logs of private messages begin again, and say that something is missing', async () => {
   const one = await openOne();
   const { accountMarks } = one.keys;
