@@ -7,7 +7,7 @@
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 number of the other shard   4 micro-units needed there, above zero
 --          5 token of the caller's hold, or empty   6 first grant at the wallet's home, micro-units; empty in any other shard
 --          7 in any other shard, the nonce at the home
--- Returns  { code, nowMs, ... }: OK amount; SHORT free; HALTED; BUSY, when another gatherer holds the purse
+-- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry; SHORT free; HALTED; BUSY, when another gatherer holds the purse
 -- Emits    BALANCE
 -- Bound    one entry
 
@@ -52,11 +52,11 @@ else
   ledger.move(accounts, 1, -amount, 0)
   ledger.write(accounts, shard, nil, 1)
 end
-redis.call('XADD', KEYS[1], '*', 'e', entry)
+local id = redis.call('XADD', KEYS[1], '*', 'e', entry)
 redis.call('HINCRBY', KEYS[4], 'sent:' .. target, integer.text(amount))
 redis.call('HSET', KEYS[3], address, net)
 if is_home then
   channel.note_shard(KEYS[7], address, tonumber(target))
 end
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
-return { 'OK', now_text, integer.text(amount) }
+return { 'OK', now_text, integer.text(amount), id, entry }

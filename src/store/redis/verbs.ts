@@ -84,7 +84,7 @@ export const VERBS = {
   send_collateral: verb(
     ['channel', 'cash', 'nets', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
     7,
-  ).replies<Coded<[detail?: Buffer]>>(),
+  ).replies<Coded<[detail?: Buffer, id?: Buffer, entry?: Buffer]>>(),
   take_collateral: verb(['taken', 'cash', 'nets', 'sums', 'outbox'], 2, { args: true }).replies<
     Coded<[mark: Buffer, taken: number]>
   >(),

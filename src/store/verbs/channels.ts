@@ -30,14 +30,22 @@ export interface SendOptions {
   readonly home: { readonly grantMicro: number } | { readonly nonce: number };
 }
 
-/** How much was sent, or why nothing was. */
+/** An entry of a channel: its id, and its bytes. */
+export type Entry = readonly [id: Buffer, bytes: Buffer];
+
+/** How much was sent, or why nothing was. The entry is null while its loss is to be feared. */
 export type SendReply =
-  | { readonly code: 'OK'; readonly sentMicro: number }
+  | { readonly code: 'OK'; readonly sentMicro: number; readonly entry: Entry | null }
   | { readonly code: 'SHORT' | 'BUSY' };
 
 export interface Channels {
   /** send_collateral. Throws HALTED. */
   send(options: SendOptions): Promise<SendReply>;
+  /**
+   * Takes one entry; its command leaves before this returns. False when it does not follow the last one that was taken: then `drain`
+   * takes all. Throws ChannelBroken.
+   */
+  take(from: number, to: number, entry: Entry): Promise<boolean>;
   /**
    * Takes all that is in the channel and whose loss is not to be feared: returns false when a replica of the sender did not
    * confirm its entries in time. Throws ChannelBroken.
@@ -142,59 +150,72 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
   async function send({ from, to, wallet, needMicro, token, home }: SendOptions): Promise<SendReply> {
     const keys = keysOf(from);
     const [grant, nonce] = 'grantMicro' in home ? [String(home.grantMicro), ''] : ['', home.nonce];
-    const [code, , detail] = await run(
-      'send_collateral',
-      [
-        ...([keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode] as const),
-        ...([keys.purses, keys.purseHold(wallet)] as const),
-      ],
-      [keys.prefix, wallet, to, String(needMicro), token, grant, nonce],
-    );
+    const scriptKeys = [
+      ...([keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode] as const),
+      ...([keys.purses, keys.purseHold(wallet)] as const),
+    ] as const;
+    const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
+    const { reply, isSafe } = await safely(keys, () => run('send_collateral', scriptKeys, args));
+    const [code, , detail, id, bytes] = reply;
     const name = code.toString();
     if (name === 'OK') {
       onSent(from);
-      return { code: name, sentMicro: Number(detail) };
+      return { code: name, sentMicro: Number(detail), entry: isSafe && id && bytes ? [id, bytes] : null };
     }
     if (name === 'SHORT' || name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }
 
   /**
-   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. Null when they did not
-   * answer in time, or when another node or another connection came in between: what it read may be lost then.
+   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. It is not safe when they
+   * did not answer in time, or when another node or another connection came in between: what it read may be lost then.
    */
-  async function safely<T>(keys: ShardKeys, act: () => Promise<T>): Promise<T | null> {
+  async function safely<T>(
+    keys: ShardKeys,
+    act: () => Promise<T>,
+  ): Promise<{ readonly reply: T; readonly isSafe: boolean }> {
     const node = holderOf(redis, keys);
     const known = seenOf(node);
     const before = known.cuts;
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
-    if (role[0] !== 'master') return null;
+    if (role[0] !== 'master') return { reply, isSafe: false };
     known.replicas = Math.max(known.replicas, (role[ROLE_REPLICAS] as unknown[]).length);
     const confirmed = known.replicas === 0 ? 0 : await node.wait(known.replicas, WAIT_MS);
     const isSame = known.cuts === before && holderOf(redis, keys) === node;
-    return isSame && confirmed >= known.replicas ? reply : null;
+    return { reply, isSafe: isSame && confirmed >= known.replicas };
+  }
+
+  async function take(from: number, to: number, entry: Entry): Promise<boolean> {
+    const [code] = await takeAll(from, to, entry);
+    return code === 'OK';
+  }
+
+  /** The code, and the mark then. */
+  async function takeAll(from: number, to: number, entries: readonly Buffer[]) {
+    const target = keysOf(to);
+    const [code, , mark] = await run(
+      'take_collateral',
+      [target.taken, target.cash, target.nets, target.sums, target.outbox],
+      [target.prefix, from, ...entries],
+    );
+    if (code.toString() === 'BROKEN') throw new ChannelBroken(from, to);
+    return [code.toString(), mark.toString()] as const;
   }
 
   async function drain(from: number, to: number): Promise<boolean> {
     const [donor, target] = [keysOf(from), keysOf(to)];
     for (let step = 0; step < DRAIN_STEPS_MAX; step++) {
       const mark = (await redis.hget(target.taken, String(from))) ?? NO_ENTRY;
-      const read = await safely(donor, () =>
+      const { reply, isSafe } = await safely(donor, () =>
         run('read_channel', [donor.channel(to), donor.sums], [mark, READ_MAX, to]),
       );
-      if (!read) return false;
-      const [last, , ...entries] = read;
+      if (!isSafe) return false;
+      const [last, , ...entries] = reply;
       if (isBefore(last.toString(), mark)) throw new ChannelBroken(from, to);
       if (entries.length === 0) return true;
-      const [code] = await run(
-        'take_collateral',
-        [target.taken, target.cash, target.nets, target.sums, target.outbox],
-        [target.prefix, from, ...entries],
-      );
-      const taken = code.toString();
-      if (taken === 'BROKEN') throw new ChannelBroken(from, to);
-      // BEHIND: another process took some of these in between.
-      if (taken === 'OK' && entries.length < 2 * READ_MAX) return true;
+      const [, taken] = await takeAll(from, to, entries);
+      // Otherwise there is more, or another process took some in between.
+      if (taken === last.toString()) return true;
     }
     return false;
   }
@@ -203,8 +224,10 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     const keys = keysOf(home);
     const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
     // The bit of a shard must not be lost once collateral is there.
-    const reply = await safely(keys, () => run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]));
-    if (!reply) throw notSafe();
+    const { reply, isSafe } = await safely(keys, () =>
+      run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
+    );
+    if (!isSafe) throw notSafe();
     const [code, , bitmap, nonce] = reply;
     if (code.toString() !== 'OK' || !bitmap) return null;
     return { shards: shardsIn(bitmap), nonce: Number(nonce) };
@@ -231,7 +254,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     await run('lift_nonce', [keys.cash, keys.outbox, keys.raisedNonces], [keys.prefix, wallet, nonce]);
   }
 
-  return { send, drain, hold, release, shardsOf, look, lift };
+  return { send, take, drain, hold, release, shardsOf, look, lift };
 }
 
 export const notSafe = (): Refusal =>

@@ -5,7 +5,7 @@ import { type Micro, parseScaled } from '../../exchange/units';
 import { addressBytes } from '../records/order';
 import { scriptRefusal } from '../redis/refusals';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { type Channels, inTransitOf, notSafe, type PurseInShard } from './channels';
+import { type Channels, type Entry, inTransitOf, notSafe, type PurseInShard } from './channels';
 
 export interface Purse {
   /**
@@ -98,26 +98,40 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   ): Promise<{ readonly end: PullEnd; readonly done: T }> {
     const { shard, home, wallet, command } = gathering;
     let lacking = first;
-    if (home !== shard && (await pullFromHome(shard, home, wallet, lacking))) {
+    const arriving = home === shard ? null : await pullFromHome(shard, home, wallet, lacking);
+    if (arriving) {
+      // It leaves right behind the command that takes the collateral, on the same connection, and does not wait for its reply.
       const second = await attempt(command);
       if ('done' in second) return { end: 'home', done: second.done };
+      await arriving.arrival;
       lacking = second;
     }
     return { end: 'gathered', done: await gather(gathering, lacking) };
   }
 
-  /** Most pulls end here: the home has enough. */
+  /** Most pulls end here: the home has enough. Null when it has not. */
   async function pullFromHome(
     shard: number,
     home: number,
     wallet: Buffer,
     lacking: Lacking,
-  ): Promise<boolean> {
+  ): Promise<{ readonly arrival: Promise<void> } | null> {
     const needMicro = lacking.requiredMicro - lacking.availableMicro;
-    const from = { from: home, to: shard, wallet, token: '', home: { grantMicro } };
-    if ((await channels.send({ ...from, needMicro })).code !== 'OK') return false;
-    if (!(await channels.drain(home, shard))) throw notSafe();
-    return true;
+    const sent = await channels.send({
+      ...{ from: home, to: shard, wallet, needMicro, token: '' },
+      home: { grantMicro },
+    });
+    if (sent.code !== 'OK') return null;
+    const arrival = arrive(home, shard, sent.entry);
+    // The command may be done without it.
+    arrival.catch(() => undefined);
+    return { arrival };
+  }
+
+  /** Takes what was sent: the entry alone when nothing else is on its way, else all that is. */
+  async function arrive(from: number, to: number, entry: Entry | null): Promise<void> {
+    if (entry && (await channels.take(from, to, entry))) return;
+    if (!(await channels.drain(from, to))) throw notSafe();
   }
 
   /** The first look is without the hold, so a wallet that has too little does not wait for its other commands. */
@@ -216,13 +230,14 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       const pairs = shards.flatMap((from) =>
         shards.filter((to) => to !== from).map((to) => [from, to] as const),
       );
-      return settle(pairs);
+      await Promise.all(pairs.map(([from, to]) => arrive(from, to, null)));
+      return;
     }
     const donors = shards
       .filter((k) => k !== shard)
       .map((from) => ({ from, freeMicro: freeAt(gathering, view, from) }))
       .sort((a, b) => b.freeMicro - a.freeMicro);
-    const sends: Promise<readonly [number, number] | null>[] = [];
+    const sends: Promise<void>[] = [];
     let left = needMicro;
     for (const { from, freeMicro } of donors) {
       const part = Math.min(left, freeMicro);
@@ -230,14 +245,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       left -= part;
       const terms = from === home ? { grantMicro } : { nonce };
       const send = channels.send({ from, to: shard, wallet, needMicro: part, token, home: terms });
-      sends.push(send.then(({ code }) => (code === 'OK' ? ([from, shard] as const) : null)));
+      sends.push(send.then((sent) => (sent.code === 'OK' ? arrive(from, shard, sent.entry) : undefined)));
     }
-    return settle((await Promise.all(sends)).filter((pair) => pair !== null));
-  }
-
-  async function settle(pairs: readonly (readonly [from: number, to: number])[]): Promise<void> {
-    const safe = await Promise.all(pairs.map(([from, to]) => channels.drain(from, to)));
-    if (safe.includes(false)) throw notSafe();
+    await Promise.all(sends);
   }
 
   return { funded, tried };

@@ -47,7 +47,7 @@ async function take(...places: number[]) {
 
 describe('send_collateral', () => {
   test('grants a new wallet, sends, and notes the other shard at home', async () => {
-    expect(await send(30_000_000)).toEqual({ code: 'OK', sentMicro: 30_000_000 });
+    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
     expect(await free(0)).toBe(GRANT - 30_000_000);
     expect(await w.redis.hgetall(home.sums)).toEqual({ granted: String(GRANT), 'sent:1': '30000000' });
     const [entry] = await entries();
@@ -64,10 +64,25 @@ describe('send_collateral', () => {
   });
 
   test('sends a quarter of what is free when less is needed, and each entry names the one before', async () => {
-    expect(await send(1)).toEqual({ code: 'OK', sentMicro: 25_000_000 });
-    expect(await send(1)).toEqual({ code: 'OK', sentMicro: 18_750_000 });
+    expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 25_000_000 });
+    expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 18_750_000 });
     const [first, second] = await entries();
     expect(`${second?.beforeMs}-${second?.beforeIndex}`).toBe(first?.id);
+  });
+
+  test('returns the entry, which the other shard takes without a look at the channel', async () => {
+    const [first, second] = [await send(1), await send(1)];
+    if (first.code !== 'OK' || second.code !== 'OK' || !first.entry || !second.entry)
+      throw new Error('not sent');
+    expect(await w.channels.take(0, 1, second.entry)).toBe(false);
+    expect(await free(1)).toBeNull();
+    expect(await w.channels.take(0, 1, first.entry)).toBe(true);
+    expect(await w.channels.take(0, 1, first.entry)).toBe(true);
+    expect(await free(1)).toBe(25_000_000);
+    expect(await w.channels.take(0, 1, second.entry)).toBe(true);
+    expect(await free(1)).toBe(43_750_000);
+    expect(await w.differences()).toEqual([]);
+    expect(await w.inTransit()).toBe(0n);
   });
 
   test('refuses what the account does not have, and then changes nothing', async () => {

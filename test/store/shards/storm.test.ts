@@ -39,7 +39,8 @@ function deadly(channels: Channels, mayDie: () => boolean): Channels {
       return result;
     };
   return {
-    ...{ send: step(channels.send), drain: step(channels.drain), hold: step(channels.hold) },
+    ...{ send: step(channels.send), take: step(channels.take), drain: step(channels.drain) },
+    hold: step(channels.hold),
     ...{ release: step(channels.release), shardsOf: step(channels.shardsOf), look: step(channels.look) },
     lift: step(channels.lift),
   };
