@@ -1,11 +1,13 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createShell } from '../cli/shell';
 import { type DurableCluster, type DurableNode, startDurableCluster } from '../support/durable-cluster';
 import type { Trader } from '../support/trader';
-import { until } from '../support/waiting';
+import { eventually, until } from '../support/waiting';
 import {
   type ClusterExchange,
+  GRANT,
   holdOf,
   MASTER_OF,
   SHARDS,
@@ -55,7 +57,7 @@ async function cutBack(): Promise<void> {
 const SERIES = `exchange_broken_channels_total{from="${DONOR}",to="${TARGET}"}`;
 
 test(
-  'the worker tells that collateral is there twice, the audit names the channel, and other wallets go on',
+  'the worker tells that collateral is there twice, the audit names the channel, other wallets go on, and a command mends it',
   async () => {
     const trader = exchange.trader(DONOR);
     expect(await ended(trader, TARGET, 10)).toBe(200);
@@ -75,9 +77,18 @@ test(
     expect(JSON.parse(line)).toMatchObject({ level: 'error', from: DONOR, to: TARGET });
     expect((await exchange.differences()).join()).toContain('LOST_ENTRIES');
     // Nothing more comes out of the channel, so no second amount does.
-    expect(await placed(exchange.trader(DONOR), TARGET, 10)).toBe(503);
+    const waiting = exchange.trader(DONOR);
+    expect(await placed(waiting, TARGET, 10)).toBe(503);
     expect(await ended(exchange.trader(DONOR), OTHER, 10)).toBe(200);
     expect(await ended(exchange.trader(TARGET), OTHER, 10)).toBe(200);
+    const shell = createShell(cluster.url, { SHARDS: String(SHARDS), PAPER_GRANT: String(GRANT) });
+    expect(await shell.exchange('mode', 'HALTED')).toMatchObject({ code: 0 });
+    expect(await shell.exchange('shards', 'repair', '--yes')).toMatchObject({ code: 0 });
+    expect(await shell.exchange('mode', 'NORMAL')).toMatchObject({ code: 0 });
+    expect(await ended(waiting, TARGET, 10)).toBe(200);
+    await eventually(exchange.differences, (found) => expect(found).toEqual([]));
+    const { body } = await trader.get('/me/balances');
+    expect(body.collateral).toMatchObject({ available: '30', reserved: '70' });
   },
   LIMIT_MS,
 );

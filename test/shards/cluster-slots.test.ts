@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { isRedisAway } from '../../src/http/failures';
+import { openShardWorld, type ShardWorld } from '../store/shards/world';
 import { createRandom } from '../support/random';
 import { startTestCluster, type TestCluster } from '../support/redis';
-import { startShuttle } from '../support/slots';
+import { startShuttle, withoutDoor } from '../support/slots';
 import { chooseSeed, tell } from '../support/telling';
 import type { Market } from '../support/trader';
 import { eventually } from '../support/waiting';
@@ -79,6 +82,62 @@ test(
       await eventually(exchange.differences, (found) => expect(found).toEqual([]));
     } finally {
       await exchange.stop();
+    }
+  },
+  LIMIT_MS,
+);
+
+const [ROUNDS_MAX, PLACES] = [30, 200];
+/** Other keys of the slot: the longer it moves, the more scripts run meanwhile. */
+const FILLERS = 3_000;
+
+function freshWallet({ homeOf }: ShardWorld): string {
+  for (;;) {
+    const wallet = `0x${randomBytes(20).toString('hex')}`;
+    if (homeOf(wallet) === MOVING) return wallet;
+  }
+}
+
+/**
+ * Wallets with an order and without tokens trade in the moving shard: all declared keys are there, and the tokens get keys that no script
+ * declares. Returns unexpected errors.
+ */
+async function tradeWhileMoving(w: ShardWorld): Promise<string[]> {
+  const wallets = Array.from({ length: PLACES }, () => freshWallet(w));
+  for (const wallet of wallets) await w.exchange.place(w.order(MOVING, wallet, 0, 0, 100, 100));
+  const shuttle = await startShuttle(cluster, PREFIX, REST_MS);
+  const errors: string[] = [];
+  const lane = async (): Promise<void> => {
+    for (let wallet = wallets.pop(); wallet; wallet = wallets.pop()) {
+      const order = w.order(MOVING, wallet, 0, wallets.length % 2 === 0 ? 0 : 1, 5_000, 200);
+      await w.exchange.place(order).catch((error) => {
+        if (!isRedisAway(error)) errors.push(String(error));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: LANES * LANES }, lane));
+  await shuttle.stop();
+  return errors;
+}
+
+test(
+  'without the door a script is torn, and the audit of its shard reports it',
+  async () => {
+    const w = await openShardWorld({ urls: cluster.url.split(','), count: SHARDS, under: withoutDoor });
+    try {
+      await w.redis.mset(
+        Object.fromEntries(Array.from({ length: FILLERS }, (_, i) => [`${PREFIX}test:${i}`, ''])),
+      );
+      let found: string[] = [];
+      const errors: string[] = [];
+      for (let round = 0; round < ROUNDS_MAX && found.length === 0; round++) {
+        errors.push(...(await tradeWhileMoving(w)));
+        found = await w.differences();
+      }
+      expect(found.join()).toContain(`shard ${MOVING}`);
+      expect(errors.join()).toContain('non local key');
+    } finally {
+      w.stop();
     }
   },
   LIMIT_MS,

@@ -24,6 +24,11 @@ export interface Listing extends Pick<Lifecycle, 'createMarket'> {
   finish(): Promise<void>;
 }
 
+interface Claim {
+  readonly id: MarketId;
+  readonly claim: Buffer;
+}
+
 type NewTerms = Parameters<Lifecycle['createMarket']>[0];
 
 /** Of one call of `finish`: claims of a step, and steps. */
@@ -72,13 +77,29 @@ export function createListing({ redis, run, directory, shards }: ListingOptions)
 
   async function finish(): Promise<void> {
     const failures: unknown[] = [];
+    const away = new Set<number | null>();
+
+    /** Those of one shard, one after the other. When it does not answer, the others of it wait for the next turn. */
+    async function completeAll(shard: number | null, claims: readonly Claim[]): Promise<void> {
+      for (const { id, claim } of claims) {
+        if (away.has(shard)) return;
+        await complete(id, claim).catch((error: unknown) => {
+          failures.push(error);
+          if (!(error instanceof Refusal)) away.add(shard);
+        });
+      }
+    }
+
     for (let step = 0, cursor = '0'; step < STEPS_MAX; step++) {
       const [next, flat] = await redis.hscanBuffer(first.claims, cursor, 'COUNT', STEP);
+      const ofShards = new Map<number | null, Claim[]>();
       for (let i = 0; i + 1 < flat.length; i += 2) {
-        const [id, claim] = [String(flat[i]), flat[i + 1] as Buffer];
-        // A shard that is away must not hold up the markets of the others.
-        await complete(id, claim).catch((error: unknown) => failures.push(error));
+        const one = { id: String(flat[i]), claim: flat[i + 1] as Buffer };
+        const shard = await directory.find(one.id);
+        ofShards.set(shard, [...(ofShards.get(shard) ?? []), one]);
       }
+      // A shard that is away must not hold up the markets of the others.
+      await Promise.all([...ofShards].map(([shard, claims]) => completeAll(shard, claims)));
       cursor = next.toString();
       if (cursor === '0') break;
     }

@@ -193,18 +193,23 @@ describe.each(['create', 'list'] as const)('a process that ends before it could 
   });
 });
 
-test('a shard that is away holds up only its own markets', async () => {
-  for (const shard of [1, 2])
-    await expect(open('create').markets.create({ question: 'q', slug: `m${shard}`, shard })).rejects.toThrow(
-      'died',
-    );
+test('a shard that is away holds up only its own markets, and is asked once', async () => {
+  for (const [at, shard] of [1, 2, 1, 1].entries())
+    await expect(
+      open('create').markets.create({ question: `q${at}`, slug: `m${at}`, shard }),
+    ).rejects.toThrow('died');
+  let asked = 0;
   const directory = createDirectory({ redis, keys: first, count: 4 });
   const shards = keys.map((own, k) => {
     const engine = createEngine({ run, keys: own, grantMicro: micro(0), makersMax: 500 });
-    const away = () => Promise.reject(new Error('away'));
+    const away = async () => {
+      asked++;
+      throw new Error('away');
+    };
     return { keys: own, engine: k === 1 ? { createMarket: away } : engine };
   });
   await expect(createListing({ redis, run, directory, shards }).finish()).rejects.toThrow('away');
   const { list } = open();
-  expect(await slugs(list)).toEqual(['m2']);
+  expect(await slugs(list)).toEqual(['m1']);
+  expect(asked).toBe(1);
 });
