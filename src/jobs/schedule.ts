@@ -73,7 +73,8 @@ export async function startSchedule({
         { every: chore.everyMs },
         { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
       );
-    await plan();
+    // Queues that are away hold up no start: the first look plans the chore.
+    if (!goesOn) await plan();
     // BullMQ plans a run by the clock of the worker that ran the chore last, and starts it by the clock of the worker that runs
     // it next. If the clocks differ, or a clock was set, the next run may be far away.
     const repair = async () => {

@@ -64,18 +64,23 @@ interface Purse {
   freeUnits: number;
 }
 
-/** Random orders of wallets that have all they own in shards that answer: their answers are those of one shard. */
-async function loaded(away: number): Promise<void> {
+/**
+ * Random orders of wallets that have all they own in shards that answer: their answers are those of one shard. Some come before the fault,
+ * and so many after it was noticed.
+ */
+async function loaded(away: number, isAway: () => boolean): Promise<void> {
   const random = createRandom(seed + away);
   const up = [0, 1, 2, 3].filter((shard) => shard !== away);
   const wrong: string[] = [];
-  let [left, slowestMs, late, refused] = [ORDERS, 0, 0, 0];
+  let [left, sent, slowestMs, late, refused] = [ORDERS, 0, 0, 0, 0];
   const lane = async (purse: Purse): Promise<void> => {
-    while (left-- > 0) {
+    while (left > 0) {
+      if (isAway()) left--;
       const [shard, units] = [random.pick(up), random.int(1, 30)];
       const startedAt = performance.now();
       const one = await send(exchange.client, purse.trader, market(shard), holdOf(units));
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+      sent++;
       if (one.answer.status === 503) late++;
       // A busy machine may be late; the shards of this order are there.
       const answer = await settled(exchange.client, one);
@@ -93,7 +98,7 @@ async function loaded(away: number): Promise<void> {
     ),
   );
   tell(
-    `${ORDERS} orders while shard ${away} is away: ${refused} refused, ${late} of 503, the slowest took ${Math.round(slowestMs)} ms`,
+    `${sent} orders before and while shard ${away} is away: ${refused} refused, ${late} of 503, the slowest took ${Math.round(slowestMs)} ms`,
   );
   expect(wrong).toEqual([]);
   expect(refused).toBeGreaterThan(0);
@@ -108,11 +113,16 @@ async function away(shard: number, leave: () => Promise<void>, back: () => Promi
   const soon = { more: { expiration: String(Math.floor(Date.now() / 1_000) + EXPIRY_SEC) } };
   const open = await expiring.submit(market(far), holdOf(1), soon);
   expect(open.status).toBe(200);
+  let isAway = false;
+  const load = loaded(shard, () => isAway);
+  // Told by `await load` below.
+  load.catch(() => undefined);
   await leave();
   let unsure: Sent;
   try {
     await exchange.untilDown(shard);
-    await loaded(shard);
+    isAway = true;
+    await load;
     // All that this wallet has is in the shard that is away; and there is the home of the other.
     expect(await statusOf(inside, near, GRANT / 2)).toBe(503);
     expect(await statusOf(atHome, near, 1)).toBe(503);
