@@ -34,6 +34,7 @@ export const DIFFERENCE_KINDS = [
   'NAME',
   'LOST_ENTRIES',
   'IN_TRANSIT',
+  'TRANSFERS',
   'PURSE',
   'MORE_DIFFERENCES',
 ] as const;

@@ -1,18 +1,18 @@
 import { formatMicro } from '../../exchange/units';
 import { accountName } from '../records/account';
-import { CHANNEL_ENTRY } from '../records/layout';
+import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { createFindings, type DifferenceOf, type Findings } from './report';
 
-type ChannelKind = 'LOST_ENTRIES' | 'IN_TRANSIT' | 'PURSE';
+type ChannelKind = 'LOST_ENTRIES' | 'IN_TRANSIT' | 'TRANSFERS' | 'PURSE';
 
 export interface ChannelsReport {
   /**
    * LOST_ENTRIES: a shard took entries that the sender does not have any more. IN_TRANSIT: a channel has another amount than was sent
-   * and not taken. PURSE: a wallet's home does not name a shard in which the wallet has an account.
+   * and not taken. TRANSFERS: the wallets of a shard sent and got another amount there than its channels. PURSE: a wallet's home does not name a shard in which the wallet has an account.
    */
   readonly differences: readonly DifferenceOf<ChannelKind | 'MORE_DIFFERENCES'>[];
   /** Collateral that is on its way between shards now. */
@@ -27,6 +27,10 @@ interface CheckOptions {
 const STEP = 500;
 /** The most times that a channel is read until nothing was taken from it meanwhile. */
 const READS_MAX = 20;
+/** The most times that the wallets of a shard are read until nothing moved meanwhile. */
+const NET_READS_MAX = 3;
+/** lua/lib/channel.lua has the same number. */
+const WRAP = 2n ** 52n;
 const ADDRESS_BYTES = 20;
 const BITS = 8;
 
@@ -39,6 +43,7 @@ export async function checkChannels({ redis, shards }: CheckOptions): Promise<Ch
       if (from !== to) inTransitMicro += await checkChannel(redis, { from, to, donor, target }, findings);
     }
   }
+  for (const [shard, keys] of shards.entries()) await checkNets(redis, shard, keys, findings);
   for (const shard of shards.keys()) await checkPurses({ redis, shards }, shard, findings);
   return { differences: findings.list(), inTransitMicro };
 }
@@ -120,6 +125,57 @@ async function writtenOf(redis: RedisClient, { to, donor }: Channel, mark: strin
     if (step.length === 0) break;
   }
   return { last, sent: sent ?? '0', amountMicro, follows };
+}
+
+/** The collateral that a shard sent and did not get, by its channels, with the counters of which that is made. */
+async function movedIn(redis: RedisClient, { sums }: ShardKeys): Promise<{ micro: bigint; text: string }> {
+  const counters = Object.entries(await redis.hgetall(sums)).filter(([name]) => /^(sent|got):/.test(name));
+  const micro = counters.reduce(
+    (sum, [name, value]) => sum + (name.startsWith('sent') ? BigInt(value) : -BigInt(value)),
+    0n,
+  );
+  return { micro, text: counters.sort().join() };
+}
+
+/**
+ * Balances are made of what each wallet sent and got in a shard, which is counted modulo WRAP. It is compared when nothing moved while
+ * it was read; where collateral moves all the time, it is left to the next audit.
+ */
+async function checkNets(
+  redis: RedisClient,
+  shard: number,
+  keys: ShardKeys,
+  findings: Findings<ChannelKind>,
+): Promise<void> {
+  for (let reads = 0; reads < NET_READS_MAX; reads++) {
+    const before = await movedIn(redis, keys);
+    const found = await netOf(redis, keys);
+    const after = await movedIn(redis, keys);
+    if (before.text !== after.text) continue;
+    if ((before.micro - found) % WRAP === 0n) return;
+    findings.compare(formatMicro(before.micro), formatMicro(found), {
+      ...{ kind: 'TRANSFERS', name: String(shard) },
+      detail: 'what the wallets of the shard sent and did not get, against its channels',
+    });
+    return;
+  }
+}
+
+async function netOf(redis: RedisClient, { nets }: ShardKeys): Promise<bigint> {
+  // A scan may name a field twice.
+  const seen = new Set<string>();
+  let [sum, cursor] = [0n, '0'];
+  do {
+    const [next, flat] = await redis.hscanBuffer(nets, cursor, 'COUNT', STEP);
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const wallet = (flat[i] as Buffer).toString('latin1');
+      const { sentMicro, gotMicro } = NET.read(flat[i + 1] as Buffer);
+      if (!seen.has(wallet)) sum += BigInt(sentMicro) - BigInt(gotMicro);
+      seen.add(wallet);
+    }
+    cursor = next.toString();
+  } while (cursor !== '0');
+  return sum;
 }
 
 /** The home of each wallet with an account in a shard must name that shard. */

@@ -82,9 +82,15 @@ test('a channel that ends before what was taken of it is named', async () => {
   expect(told).toEqual(['LOST_ENTRIES 0 to 1']);
 });
 
-test('a wallet whose home does not name a shard that has its account is named', async () => {
+test('a wallet whose home does not name its shard is named, and wallets that differ from their channels', async () => {
   const key = home?.purses ?? '';
   expect(await spoilt(key, (redis) => redis.hdel(key, addressBytes(alice)))).toEqual([`PURSE ${alice}`]);
+  const nets = other?.nets ?? '';
+  const ofAlice = (await w.redis.hgetBuffer(nets, addressBytes(alice))) as Buffer;
+  ofAlice[ofAlice.length - 1] = ((ofAlice.at(-1) as number) + 1) % 256;
+  expect(await spoilt(nets, (redis) => redis.hset(nets, addressBytes(alice), ofAlice))).toEqual([
+    'TRANSFERS 1',
+  ]);
   const taken = other?.sums ?? '';
   const told = await spoilt(taken, (redis) => redis.hincrby(taken, 'got:0', 1));
   expect(told).toContain('IN_TRANSIT 0 to 1');

@@ -92,7 +92,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     {
       kind: choice(
         DIFFERENCE_KINDS,
-        'The kind of difference; `LOST_ENTRIES`, `IN_TRANSIT` and `PURSE` are about several shards.',
+        'The kind of difference; `LOST_ENTRIES`, `IN_TRANSIT`, `TRANSFERS` and `PURSE` are about several shards.',
       ),
       detail: text('The values that were compared.'),
       expected: text('The value that follows from the orders; an amount is a decimal string.'),
@@ -105,7 +105,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
       price: text('The price in Yes.'),
       sequence: integer(),
       settlementId: text(),
-      name: text('A slug, a condition id, an id, or a channel between two shards, as `0 to 1`.'),
+      name: text('A slug, a condition id, an id, a shard, or a channel between two shards, as `0 to 1`.'),
     },
     [
       ...['expected', 'found', 'marketId', 'orderHash', 'wallet', 'asset'],
