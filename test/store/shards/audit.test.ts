@@ -21,8 +21,10 @@ beforeAll(async () => {
   const terms = { from: 0, to: 1, needMicro: 1, token: '', home: { grantMicro: GRANT } };
   for (let i = 1, sent = 0; sent < SENT; i++) {
     const address = `0x${i.toString(16).padStart(40, '0')}`;
-    if (w.homeOf(address) !== 0) continue;
-    await w.channels.send({ ...terms, wallet: addressBytes(address) });
+    // The hold of a purse may be released a moment after its command.
+    if (w.homeOf(address) !== 0 || address === alice) continue;
+    const { code } = await w.channels.send({ ...terms, wallet: addressBytes(address) });
+    expect(code).toBe('OK');
     sent++;
   }
 });
