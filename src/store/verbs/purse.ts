@@ -104,7 +104,10 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       const second = await attempt(command);
       if ('done' in second) return { end: 'home', done: second.done };
       await arriving.arrival;
-      lacking = second;
+      // It overtook the collateral when that Redis did not know the script yet, or when more than one entry had to be taken.
+      const third = await attempt(command);
+      if ('done' in third) return { end: 'home', done: third.done };
+      lacking = third;
     }
     return { end: 'gathered', done: await gather(gathering, lacking) };
   }
