@@ -11,8 +11,8 @@ export interface ShardWatch {
 const EVERY_MS = 1_000;
 
 /**
- * Looks every second, and after each reconnection, whether the exchange still has the number of shards that this process was started with. A process that goes on
- * with the old one would give grants and nonces at the old homes of wallets.
+ * Looks every second, and after each reconnection, whether the exchange still has the number of shards that this process was
+ * started with. A process that goes on with the old one would give grants and nonces at the old homes of wallets.
  */
 export function createShardWatch({
   redis,
