@@ -55,6 +55,39 @@ test('a refusal names the collateral of all shards', async () => {
   await w.reserve(3, alice, 70);
 });
 
+test('an order that is sent twice at once is booked once, and no copy lacks what the other reserved', async () => {
+  let meanwhile: (() => Promise<unknown>) | null = null;
+  const racing = await openShardWorld({
+    ...{ urls: [server.url], count: 4 },
+    around: (channels) => ({
+      ...channels,
+      // Between the refusal at the order's shard and the look at all others.
+      async send(options) {
+        const act = meanwhile;
+        meanwhile = null;
+        await act?.();
+        return channels.send(options);
+      },
+    }),
+  });
+  try {
+    for (const shard of [0, 1, 2, 3]) {
+      const wallet = walletWithHome((shard + 1) % 4, 4, 1);
+      const order = racing.order(shard, wallet, 0, 0, 5_000, 100 * 200);
+      let first: { readonly replayed: boolean } | null = null;
+      meanwhile = async () => {
+        first = await racing.exchange.place(order);
+      };
+      const second = await racing.exchange.place(order);
+      expect([first, second]).toMatchObject([{ replayed: false }, { replayed: true }]);
+      expect(await racing.exchange.collateral(wallet)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
+    }
+    expect(await racing.differences()).toEqual([]);
+  } finally {
+    racing.stop();
+  }
+});
+
 test('sets are split with collateral of other shards, and a repetition splits none', async () => {
   await w.exchange.convert(w.ids[3] ?? '', alice, micro(99_000_000), 'once');
   await w.exchange.convert(w.ids[3] ?? '', alice, micro(99_000_000), 'once');
