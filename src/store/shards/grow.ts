@@ -64,6 +64,7 @@ export async function growShards(options: GrowOptions): Promise<GrowReport> {
   const first = shards[0] as ShardKeys;
   const to = shards.length as ShardCount;
   const { count: from, growing } = await readShards(redis, first);
+  if (growing !== null && growing !== to) throw otherGrowth(growing);
   if (from === to) return { from, to, moved: 0 };
   await onStep('prepare');
   if (growing === null) await checkStart(options, from as ShardCount);
@@ -152,15 +153,20 @@ async function begin({ run, shards }: GrowOptions, from: number): Promise<void> 
   );
   const told = code.toString();
   if (told === 'OK') return;
+  if (told === 'OTHER') throw otherGrowth(Number(detail));
   throw new Refusal(
     'INVALID_REQUEST',
-    told === 'OTHER'
-      ? `the exchange is getting ${detail} shards: end that first, with exchange shards grow --to ${detail}`
-      : told === 'MODE'
-        ? 'more shards need the mode HALTED'
-        : `the exchange has ${detail} shards now; run the command again`,
+    told === 'MODE'
+      ? 'more shards need the mode HALTED'
+      : `the exchange has ${detail} shards now; run the command again`,
   );
 }
+
+const otherGrowth = (to: number): Refusal =>
+  new Refusal(
+    'INVALID_REQUEST',
+    `the exchange is getting ${to} shards: end that first, with exchange shards grow --to ${to}`,
+  );
 
 /** A new shard is halted, too, before anything is in it. */
 async function openShard({ run, redis, shards }: GrowOptions, keys: ShardKeys): Promise<void> {

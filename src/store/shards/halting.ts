@@ -24,17 +24,18 @@ async function setMode({ redis, run, shards }: HaltingOptions, to: ModeFacts): P
 }
 
 /**
- * Halts the exchange while it gets more shards, and notes the mode that it had, so that a later run can give it back.
+ * Halts the exchange while it gets more shards, and notes the mode that it had, so that a later run can give it back. A growth that
+ * was interrupted has noted it already.
  */
 export async function halt(options: HaltingOptions): Promise<void> {
   const { redis, shards } = options;
   const first = shards[0] as ShardKeys;
-  if ((await readShards(redis, first)).growing !== null) return;
+  const { growing } = await readShards(redis, first);
   const before = await readMode(redis, first);
   // It may have been halted, and the mode before noted, by a run that was interrupted then.
-  if (before.mode !== 'HALTED' || (await redis.hexists(first.shardCount, BEFORE)) === 0)
+  if (growing === null && (before.mode !== 'HALTED' || (await redis.hexists(first.shardCount, BEFORE)) === 0))
     await redis.hset(first.shardCount, BEFORE, JSON.stringify(before));
-  await setMode(options, { mode: 'HALTED', message: null });
+  if (growing === null || before.mode !== 'HALTED') await setMode(options, { mode: 'HALTED', message: null });
 }
 
 /** Gives the exchange the mode that it had; null when none was noted. */
