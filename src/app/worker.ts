@@ -31,6 +31,7 @@ import { beginArchiving } from './archiving';
 import { observerSamples, spentSamples } from './chain-samples';
 import { workOnChain } from './chain-work';
 import { observe } from './observe';
+import { createSeldom, type Warn } from './seldom';
 import { checkStanding } from './standing';
 import { closeStore, createStore, type Store } from './store';
 
@@ -39,7 +40,7 @@ const problemOf = ({ health }: Store): Promise<string | null> =>
   health().then(({ layout }) => unreadable(layout), causeOf);
 
 /** Settles the matches of each shard. */
-function beginSettling({ funds }: Config, store: Store, connection: RedisClient, log: Logger) {
+function beginSettling({ funds }: Config, store: Store, connection: RedisClient, warn: Warn) {
   const { redis, run, scale, shards } = store;
   const spread = createSpread(shards.length);
   return shards.map((parts, shard) =>
@@ -47,7 +48,7 @@ function beginSettling({ funds }: Config, store: Store, connection: RedisClient,
       ...{ ...parts, funds, scale, connection },
       relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
       shard: shards.length > 1 ? shard : null,
-      onError: (error, what) => log.warn({ err: error.message }, what),
+      onError: (error, what) => warn({ err: error.message, ...(shards.length > 1 ? { shard } : {}) }, what),
     }),
   );
 }
@@ -95,13 +96,14 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   if (wrong !== null) throw new ConfigError([wrong]);
   const store = await createStore(config, log);
   await checkStanding(config, store);
+  const warn = createSeldom(log);
   const connection = connect({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
     blocking: true,
-    onError: (error) => log.warn({ err: error.message }, 'redis'),
+    onError: (error) => warn({ err: error.message }, 'redis'),
   });
-  const settlements = beginSettling(config, store, connection, log);
+  const settlements = beginSettling(config, store, connection, warn);
   const onChain = config.chain && workOnChain(config, config.chain, store, log);
   const ofShards = settlements.map(({ reconciler }, shard) => [
     ...choresOf(config, store, shard),
@@ -113,13 +115,13 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     chores: [...choresOverShards(ofShards), ...choresBetween(store, log), ...(onChain?.chores ?? [])],
     now: store.clock.now,
     goesOn: config.shards > 1,
-    onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
+    onError: (error, chore) => warn({ err: error.message, chore }, 'chore'),
   });
   // A job of a lost match finds nothing to do. This chore finds matches whose jobs were lost, without waiting for its schedule.
   store.shards.forEach(({ standings }, shard) => {
     const again = () => settlements[shard]?.reconciler.run();
     standings.onEpoch(() => {
-      again()?.catch((error: unknown) => log.warn({ err: String(error) }, 'reconciling'));
+      again()?.catch((error: unknown) => warn({ err: String(error) }, 'reconciling'));
     });
   });
   const eventLoop = watchEventLoop();

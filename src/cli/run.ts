@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { readLayout, unreadable } from '../store/health/layout';
+import { nameSilent } from '../store/shards/doctor';
 import { otherShards, readShards } from '../store/shards/layout';
 import { createProgram } from './program';
 import {
@@ -66,10 +67,20 @@ async function execute(
     }
     return await command({ store: opened, ...speaker });
   } catch (error) {
-    return report(error, deps, opened.archive?.failure());
+    return report(error, deps, opened.archive?.failure(), await silenceBehind(opened, error));
   } finally {
     opened.close();
   }
+}
+
+/** Which of several shards are silent, when that may be why a command failed. */
+async function silenceBehind({ redis, shards }: CliStore, error: unknown): Promise<string | null> {
+  const isOther = error instanceof NotConfirmed || (error instanceof Refusal && error.code !== 'UNAVAILABLE');
+  if (shards.length < 2 || isOther) return null;
+  return nameSilent(
+    redis,
+    shards.map(({ keys }) => keys),
+  );
 }
 
 async function wrongShards({ config, redis, keys }: CliStore): Promise<string | null> {
@@ -94,10 +105,11 @@ function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
   };
 }
 
-/** `away` is why the archive did not answer, if it did not. */
-function report(error: unknown, deps: CliDeps, away?: string | null): ExitCode {
+/** `away` is why the archive did not answer, `silent` the shards that did not. */
+function report(error: unknown, deps: CliDeps, away?: string | null, silent?: string | null): ExitCode {
   const isAway = away && error instanceof Refusal && error.code === 'UNAVAILABLE';
-  deps.err(`error: ${messageOf(error)}${isAway ? ` (${away})` : ''}\n`);
+  const why = [...(isAway ? [away] : []), ...(silent ? [silent] : [])];
+  deps.err(`error: ${messageOf(error)}${why.map((one) => ` (${one})`).join('')}\n`);
   if (error instanceof NotConfirmed) return EXIT.usage;
   return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
 }

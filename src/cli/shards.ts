@@ -1,6 +1,6 @@
 import { formatMicro } from '../exchange/units';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
-import { growShards } from '../store/shards/grow';
+import { checkGrowth, growShards } from '../store/shards/grow';
 import { endHalt, halt } from '../store/shards/halting';
 import { type NotedShards, readShards } from '../store/shards/layout';
 import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../store/shards/list';
@@ -88,8 +88,12 @@ export const growExchange =
     const options = { redis, run };
     const doing = { action: 'shards grow', path: 'exchange shards grow', body: { to, halt: isHalting } };
     const { report, mode } = await recorded(store, doing, async () => {
-      const { count } = await readShards(redis, keys);
-      if (isHalting && count !== to) await halt({ ...options, shards: keysOf(count) });
+      const { count, growing } = await readShards(redis, keys);
+      if (isHalting && growing === null && count !== to) {
+        // An exchange that may not grow goes on trading.
+        await checkGrowth({ redis, shards: keysOf(to) }, count);
+        await halt({ ...options, shards: keysOf(count) });
+      }
       try {
         const grown = await growShards({ ...options, shards: keysOf(to) });
         return { report: grown, mode: await endHalt({ ...options, shards: keysOf(to) }) };

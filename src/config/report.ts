@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 
 /** sysexits.h EX_CONFIG. */
-const EXIT_BAD_CONFIG = 78;
+export const EXIT_BAD_CONFIG = 78;
 const SHOWN_LENGTH_MAX = 40;
 
 /** One row of the table that an operator sees. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, type Environment, loadConfig, processEnvironment } from '../config/load';
-import { ConfigError, reportAndExit } from '../config/report';
+import { ConfigError, EXIT_BAD_CONFIG, reportAndExit } from '../config/report';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { openStory } from '../demo/story';
 import { pagesServed, printBanner } from './banner';
@@ -271,7 +271,7 @@ async function reportDeath(
     `${name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}), so everything stops. Its last lines:`,
   );
   for (const line of lines.slice(-LINES_SHOWN)) complain(`  ${line}`);
-  await session.end(1);
+  await session.end(exit.code === EXIT_BAD_CONFIG ? EXIT_BAD_CONFIG : 1);
 }
 
 async function untilReady(session: Session, baseUrl: string): Promise<void> {

@@ -144,8 +144,8 @@ describe('on a cluster', () => {
       if (nodes[shard] !== nodes[1])
         expect({ status, node, markets }).toEqual({ status: 'up', node, markets: 1 });
       else
-        expect({ status, problem, markets }).toEqual({
-          status: 'down',
+        expect({ status, node, problem, markets }).toEqual({
+          ...{ status: 'down', node: nodes[1] },
           problem: expect.any(String),
           markets: undefined,
         });

@@ -43,12 +43,14 @@ async function expectUnfit(shards: number, reason: string): Promise<void> {
   }
 }
 
-test('while a process is at work it is refused, and the exchange has its mode again', async () => {
+test('while a process is at work it is refused, and the exchange was never halted', async () => {
   const market = await openMarket(web.client, ADMIN_TOKEN, { question: 'Of before?' });
   const trader = await traderAt(web.client);
   expect((await trader.submit(market, buy(100))).body).toMatchObject({ status: 'OPEN' });
   const refused = await shell(1).exchange('shards', 'grow', '--to', '2', '--halt', '--yes');
   expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('processes are at work') });
+  // The key is written with the first change of the mode.
+  expect(await exchange.store.redis.exists(first.mode)).toBe(0);
   expect((await shell(1).exchange('mode')).out).toBe('NORMAL\n');
   expect((await shell(1).exchange('shards', 'grow', '--to', '2', '--yes')).err).toContain(
     'need the mode HALTED',

@@ -66,7 +66,7 @@ export async function examineServer(
     eviction(settings, options.isProduction),
     memory(info),
     connections(info),
-    role(info),
+    role(info, options.isProduction),
     ...(await clock(server)),
   ];
 }
@@ -164,12 +164,17 @@ function connections(info: Info): Check {
   };
 }
 
-function role(info: Info): Check {
+function role(info: Info, isProduction: boolean): Check {
+  const name = 'role';
   const is = info.get('role') ?? 'unknown';
+  if (is !== 'master') return { name, verdict: 'fail', detail: `${is}: the exchange needs the master` };
   const replicas = number(info, 'connected_slaves');
-  const detail =
-    is === 'master' ? `master with ${replicas} replicas` : `${is}: the exchange needs the master`;
-  return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
+  const detail = `master with ${replicas} replicas`;
+  // A single server may be copied by other means; a cluster has no other way to go on.
+  const isAlone = isProduction && replicas === 0 && info.get('cluster_enabled') === '1';
+  return isAlone
+    ? { name, verdict: 'warn', detail: `${detail}: when it is lost, nothing takes its place` }
+    : { name, verdict: 'ok', detail };
 }
 
 /** The time of this server in milliseconds. */

@@ -10,11 +10,18 @@ import type { RedisClient } from './scripts';
 export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
   if (redis instanceof Redis) return redis;
   const slot = slotOf(keys);
-  const [name] = redis.slots[slot] ?? [];
+  const name = placeOf(redis, keys);
+  if (name === null)
+    throw new Error(`CLUSTERDOWN no node of the cluster has slot ${slot}, in which the book is`);
   const holder = redis.nodes('all').find((node) => nameOf(node) === name);
-  if (!holder) throw new Error(`CLUSTERDOWN no node of the cluster has slot ${slot}, in which the book is`);
+  // The client forgets a node that closed its connection, and the slot is still that node's.
+  if (!holder) throw new Error(`CLUSTERDOWN ${name} has slot ${slot} and does not answer`);
   return holder;
 }
+
+/** Host and port of the node that has the book, also while it does not answer; null in a cluster in which no node has its slot. */
+export const placeOf = (redis: RedisClient, keys: ShardKeys): string | null =>
+  redis instanceof Redis ? nameOf(redis) : (redis.slots[slotOf(keys)]?.[0] ?? null);
 
 export const slotOf = (keys: ShardKeys): number => Number(new Command('exists', [keys.epoch]).getSlot());
 

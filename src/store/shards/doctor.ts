@@ -12,7 +12,7 @@ import {
 import { examineSlots } from '../health/doctor-cluster';
 import { readMode } from '../health/health';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import { holderOf, nameOf } from '../redis/holder';
+import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { listChannels } from './list';
@@ -56,15 +56,30 @@ async function silenceOf(ask: () => Promise<unknown>): Promise<string | null> {
   }
 }
 
+/** The node of a shard, for people. */
+const toldPlace = (redis: RedisClient, keys: ShardKeys): string => placeOf(redis, keys) ?? 'its node';
+
+/** The shards that do not answer, with their nodes, in words; null when all do. */
+export async function nameSilent(redis: RedisClient, shards: readonly ShardKeys[]): Promise<string | null> {
+  const silent = [...(await findSilences(redis, shards)).keys()];
+  if (silent.length === 0) return null;
+  return silent
+    .map((shard) => `shard ${shard} at ${toldPlace(redis, shards[shard] as ShardKeys)} does not answer`)
+    .join(', ');
+}
+
 /**
  * The checks of several shards: each Redis that has one, each shard, and the channels between them. A shard that does not answer is a
  * check that fails, and no error. Reads only.
  */
 export async function examineShards(options: ShardsOptions): Promise<readonly Check[]> {
-  const { shards, silences } = options;
+  const { redis, shards, silences } = options;
   const ofShards = shards.map(async (keys, shard): Promise<readonly Check[]> => {
     const why = silences.get(shard);
-    if (why !== undefined) return [{ name: 'shard', verdict: 'fail', detail: `it does not answer: ${why}` }];
+    if (why !== undefined)
+      return [
+        { name: 'shard', verdict: 'fail', detail: `${toldPlace(redis, keys)} does not answer: ${why}` },
+      ];
     return unlessSilent('shard', () => examineShard({ ...options, keys }));
   });
   return [

@@ -67,7 +67,10 @@ export async function growShards(options: GrowOptions): Promise<GrowReport> {
   if (growing !== null && growing !== to) throw otherGrowth(growing);
   if (from === to) return { from, to, moved: 0 };
   await onStep('prepare');
-  if (growing === null) await checkStart(options, from as ShardCount);
+  if (growing === null) {
+    for (const [shard, keys] of shards.slice(0, from).entries()) await checkHalted(redis, keys, shard);
+    await checkGrowth(options, from);
+  }
   await onStep('begin');
   await begin(options, from);
   await onStep('wait');
@@ -89,8 +92,15 @@ export async function growShards(options: GrowOptions): Promise<GrowReport> {
   return { from, to, moved };
 }
 
-/** Before anything changes. */
-async function checkStart({ redis, run, shards, ...rest }: GrowOptions, from: ShardCount): Promise<void> {
+/**
+ * Refuses what an exchange of so many shards cannot become, and waits for processes to end. Changes nothing, so it is asked before the
+ * exchange is halted.
+ */
+export async function checkGrowth(
+  options: Pick<GrowOptions, 'redis' | 'shards' | 'patienceMs'>,
+  from: number,
+): Promise<void> {
+  const { redis, shards } = options;
   const to = shards.length;
   if (to < from) {
     const told = `the exchange has ${from} shards, and the number never falls`;
@@ -99,10 +109,9 @@ async function checkStart({ redis, run, shards, ...rest }: GrowOptions, from: Sh
   if ((await redis.exists((shards[0] as ShardKeys).funds)) === 1)
     throw new Refusal('INVALID_REQUEST', 'an exchange with funds on a chain has one shard: use SHARDS=1');
   for (const [shard, keys] of shards.entries()) {
-    if (shard < from) await checkHalted(redis, keys, shard);
-    else if (
-      (await Promise.all([keys.markets, keys.cash, keys.outbox].map((key) => redis.exists(key)))).includes(1)
-    )
+    if (shard < from) continue;
+    const places = [keys.markets, keys.cash, keys.outbox];
+    if ((await Promise.all(places.map((key) => redis.exists(key)))).includes(1))
       throw new Refusal(
         'INVALID_REQUEST',
         `this Redis holds data in shard ${shard} already: use a Redis that has this exchange alone`,
@@ -113,7 +122,7 @@ async function checkStart({ redis, run, shards, ...rest }: GrowOptions, from: Sh
   );
   if (broken)
     throw new Refusal('INVALID_REQUEST', 'a channel is broken: repair it first, with exchange shards repair');
-  await checkIdle({ redis, run, shards, ...rest }, from);
+  await checkIdle(options, from);
 }
 
 async function checkHalted(redis: RedisClient, keys: ShardKeys, shard: number): Promise<void> {
@@ -127,7 +136,7 @@ async function checkHalted(redis: RedisClient, keys: ShardKeys, shard: number): 
 
 /** A process that is at work holds a lease. One that was killed leaves it behind for some seconds. */
 async function checkIdle(
-  { redis, shards, patienceMs = PATIENCE_MS }: GrowOptions,
+  { redis, shards, patienceMs = PATIENCE_MS }: Pick<GrowOptions, 'redis' | 'shards' | 'patienceMs'>,
   from: number,
 ): Promise<void> {
   const leases = shards

@@ -3,7 +3,7 @@ import { readMode } from '../health/health';
 import { FEE_ACCOUNT } from '../records/account';
 import { CHANNEL_ENTRY } from '../records/layout';
 import { isBefore } from '../redis/entry-id';
-import { holderOf, nameOf, slotOf } from '../redis/holder';
+import { holderOf, placeOf, slotOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { tagOf } from '../redis/tags';
@@ -56,12 +56,13 @@ export const listShards = (options: ListOptions): Promise<ShardFacts[]> =>
 
 async function factsOf(redis: RedisClient, keys: ShardKeys, shard: number): Promise<ShardFacts> {
   const place = { shard, tag: tagOf(shard), slot: slotOf(keys) };
-  let node: string | null = null;
   try {
-    node = nameOf(holderOf(redis, keys));
-    return { ...place, node, silence: null, content: await contentOf(redis, keys) };
+    holderOf(redis, keys);
+    const content = await contentOf(redis, keys);
+    return { ...place, node: placeOf(redis, keys), silence: null, content };
   } catch (error) {
-    return { ...place, node, silence: error instanceof Error ? error.message : String(error), content: null };
+    const silence = error instanceof Error ? error.message : String(error);
+    return { ...place, node: placeOf(redis, keys), silence, content: null };
   }
 }
 
