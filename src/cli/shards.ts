@@ -89,9 +89,9 @@ export const growExchange =
     const doing = { action: 'shards grow', path: 'exchange shards grow', body: { to, halt: isHalting } };
     const { report, mode } = await recorded(store, doing, async () => {
       const { count, growing } = await readShards(redis, keys);
-      if (isHalting && growing === null && count !== to) {
-        // An exchange that may not grow goes on trading.
-        await checkGrowth({ redis, shards: keysOf(to) }, count);
+      if (isHalting && count !== to) {
+        // An exchange that may not grow goes on trading; a growth that was interrupted has been asked before.
+        if (growing === null) await checkGrowth({ redis, shards: keysOf(to) }, count);
         await halt({ ...options, shards: keysOf(count) });
       }
       try {
