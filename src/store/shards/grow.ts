@@ -87,6 +87,7 @@ export async function growShards(options: GrowOptions): Promise<GrowReport> {
   await onStep('confirm');
   for (const keys of shards) await confirm(redis, keys);
   await onStep('end');
+  for (const keys of shards.slice(0, from)) await cutOff(redis, keys);
   // Keys of one hash: both or none.
   await redis.multi().hset(first.shardCount, 'count', to).hdel(first.shardCount, 'grow').exec();
   return { from, to, moved };
@@ -214,6 +215,17 @@ async function breakLogs(redis: RedisClient, keys: ShardKeys): Promise<void> {
     .hset(keys.accountMarks, 'gap', nowUs)
     .pexpire(keys.accountMarks, LOG_LIFE_MS)
     .exec();
+}
+
+/**
+ * Ends all other connections to a shard. A process that stood still through all of this had commands to send when it stopped: now
+ * they fail, and it looks at the number of shards before it sends others (shard-watch.ts). A user without the right to do so goes on.
+ */
+async function cutOff(redis: RedisClient, keys: ShardKeys): Promise<void> {
+  const killing = holderOf(redis, keys).call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await killing.catch((error: Error) => {
+    if (!error.message.startsWith('NOPERM')) throw error;
+  });
 }
 
 /** A home that a failover takes back would give its wallets a second first grant. */

@@ -8,6 +8,7 @@ import {
   type RunScript,
   scriptSources,
 } from '../../../src/store/redis/scripts';
+import { growShards } from '../../../src/store/shards/grow';
 import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
@@ -86,4 +87,25 @@ test('the refusal says what to do', () => {
     expect(otherShards(given, of(1, 4))).toBe(
       'is of no use yet: this exchange is getting 4 shards; end that with: exchange shards grow --to 4',
     );
+});
+
+test('a growth ends the connections of programs that stood still, and may be done by a user who cannot', async () => {
+  await note(1);
+  await redis.set(shardKeys(0).mode, '2');
+  const still = connect({ urls: [server.url] });
+  await ready(still, READY_MS);
+  const closed = new Promise((resolve) => still.once('close', resolve));
+  const terms = { run, patienceMs: 0, lookMs: 0 };
+  expect(await growShards({ ...terms, redis, shards: keysOf(2) })).toMatchObject({ from: 1, to: 2 });
+  await closed;
+  disconnect(still);
+  await redis.call('ACL', 'SETUSER', 'weak', 'on', '>weak', '~*', '&*', '+@all', '-client|kill');
+  const weak = connect({ urls: [server.url.replace('redis://', 'redis://weak:weak@')] });
+  await ready(weak, READY_MS);
+  const shards = keysOf(4);
+  expect(await growShards({ ...terms, run: createScripts(weak), redis: weak, shards })).toMatchObject({
+    to: 4,
+  });
+  disconnect(weak);
+  expect(await redis.ping()).toBe('PONG');
 });
