@@ -22,6 +22,7 @@ import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
+import { keepListed } from './listed';
 import { observe, observeWeb } from './observe';
 import { openOutboxes } from './outboxes';
 import { PROGRAM } from './program';
@@ -93,6 +94,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const congestion = store.books?.congestion;
+  const listed = keepListed(store);
   const http = createHttp({
     ...store,
     ...access,
@@ -129,10 +131,11 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
     congestion?.stop();
-    for (const part of [eventLoop, backlog, clock, standings, access]) part.stop();
+    for (const part of [eventLoop, backlog, clock, standings, access, listed]) part.stop();
     closeStore(store);
   };
   try {
+    await listed.start();
     const port = await http.listen(config.port);
     realtime.start();
     backlog.start();

@@ -10,6 +10,7 @@ import { until } from '../support/waiting';
 const LIMIT_MS = 120_000;
 /** Of the first node. */
 const LAST_SLOT = 5_460;
+const PAGE = 3;
 const UNKNOWN = `0x${'12'.repeat(32)}`;
 let cluster: TestCluster;
 beforeAll(async () => {
@@ -28,6 +29,44 @@ async function signInElsewhere(trader: Trader): Promise<void> {
   link.close();
 }
 
+type Client = ReturnType<typeof createClient>;
+interface Row {
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** The number of each listed market by its id, read page by page. */
+async function walk(client: Client): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  let cursor = '';
+  do {
+    const { status, body } = await client.get(`/markets?status=OPEN&limit=${PAGE}${cursor}`);
+    expect(status).toBe(200);
+    for (const { id, sequence } of body.data as Row[]) {
+      expect(found.has(id)).toBe(false);
+      found.set(id, sequence);
+    }
+    cursor = body.nextCursor === null ? '' : `&cursor=${encodeURIComponent(body.nextCursor)}`;
+  } while (cursor !== '');
+  return found;
+}
+
+const eventOf = (shard: number) => ({ slug: `event-${shard}`, title: `Event ${shard}` });
+
+/** The catalogue is whole: only the rows of shard 2 are as they were before the orders in all four markets. */
+async function expectCatalogue(client: Client, markets: readonly Market[], before: Map<string, number>) {
+  const now = await walk(client);
+  expect([...now.keys()].sort()).toEqual(markets.map(({ id }) => id).sort());
+  for (const [shard, { id }] of markets.entries()) {
+    const rise = (now.get(id) ?? 0) - (before.get(id) ?? 0);
+    expect([shard, rise]).toEqual([shard, Number(shard !== 2)]);
+    const event = await client.get(`/events/event-${shard}`);
+    expect([event.status, event.body.markets?.map((row: Row) => row.sequence)]).toEqual([200, [now.get(id)]]);
+  }
+  const { body } = await client.get('/categories');
+  expect(body.data.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(4);
+}
+
 test(
   'a shard that is away is named, only its markets answer 503, and requests about several shards say what was done',
   async () => {
@@ -36,7 +75,8 @@ test(
     const client = createClient(`http://127.0.0.1:${await portOf(web)}`);
     const trader = createTrader(client, await domainOf(client));
     const markets: Market[] = [];
-    for (let shard = 0; shard < 4; shard++) markets.push(await openMarket(client, ADMIN_TOKEN, { shard }));
+    for (let shard = 0; shard < 4; shard++)
+      markets.push(await openMarket(client, ADMIN_TOKEN, { shard, event: eventOf(shard) }));
     const buy = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 } as const;
     const resting: string[] = [];
     for (const market of markets) {
@@ -45,6 +85,10 @@ test(
       resting.push(body.orderHash);
     }
     await signInElsewhere(trader);
+    const before = await walk(client);
+    // A process lists the markets when it starts; this one gets no request for them before the shard is silent.
+    const fresh = startScript("require('./src/web.ts')", env as Record<string, string>);
+    const unasked = createClient(`http://127.0.0.1:${await portOf(fresh)}`);
     const signal = (name: NodeJS.Signals) => process.kill(cluster.nodes[0]?.pid ?? 0, name);
     signal('SIGSTOP');
     try {
@@ -54,6 +98,7 @@ test(
       });
       const answers = await Promise.all(markets.map((market) => trader.submit(market, buy)));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 503, 200]);
+      for (const each of [client, unasked]) await expectCatalogue(each, markets, before);
       const listed = await trader.post('/orders/cancel', { orderHashes: [...resting, UNKNOWN] });
       expect(listed).toMatchObject({ status: 200 });
       expect(new Set(listed.body.cancelled)).toEqual(new Set(resting.filter((_, shard) => shard !== 2)));
@@ -79,8 +124,15 @@ test(
     }
     await until('the shard is back', async () => (await client.get('/readyz')).body.shards?.[2] === 'up');
     expect((await trader.submit(markets[2] as Market, buy)).status).toBe(200);
-    web.child.kill('SIGTERM');
-    await web.exited;
+    const id = markets[2]?.id ?? '';
+    for (const each of [client, unasked])
+      await until('the list has the order', async () => {
+        return ((await walk(each)).get(id) ?? 0) > (before.get(id) ?? 0);
+      });
+    for (const { child, exited } of [web, fresh]) {
+      child.kill('SIGTERM');
+      await exited;
+    }
   },
   LIMIT_MS,
 );

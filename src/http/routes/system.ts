@@ -4,6 +4,7 @@ import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { archiveAnswers } from '../../store/archive/answers';
 import { unreadable } from '../../store/health/layout';
 import { weaknessOf } from '../../store/health/standing';
+import { isRedisAway, redisReply } from '../../store/redis/away';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
 import {
@@ -23,7 +24,6 @@ import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders'
 import { ok, okJson, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
-import { isRedisAway, redisReply } from '../failures';
 
 /** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {

@@ -4,6 +4,7 @@ import type { MarketList } from '../reads/market-list';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { orAsLast } from './as-last';
 
 interface MarketListOptions {
   readonly redis: RedisClient;
@@ -17,22 +18,33 @@ interface MarketListOptions {
 /**
  * The markets of all shards in the order in which they were listed. It is read before the lists of the shards, each of which has the
  * market before it is listed, so no listed market is missing. The array stays the same while the list of no shard changes.
+ *
+ * The markets of a shard that does not answer are those of the last time that this process listed them. One that it never listed is
+ * missing until the shard is back.
  */
 export function marketListOverShards({ redis, keys, parts, doubts }: MarketListOptions): MarketList {
   let ids: readonly string[] = [];
-  let lists: readonly (readonly MarketView[])[] = [];
-  let list: readonly MarketView[] = [];
   let keptAt = doubts();
+  let shown: readonly unknown[] = [];
+  let list: readonly MarketView[] = [];
+
+  const idsNow = orAsLast(
+    coalesce(async () => {
+      const at = doubts();
+      const isKept = at === keptAt && (await redis.llen(keys.allMarkets)) === ids.length;
+      if (!isKept) [ids, keptAt] = [await redis.lrange(keys.allMarkets, 0, -1), at];
+      return ids;
+    }),
+  );
+  const partsNow = parts.map((part) => orAsLast(part));
 
   return coalesce(async () => {
-    const at = doubts();
-    const isKept = at === keptAt && (await redis.llen(keys.allMarkets)) === ids.length;
-    const listed = isKept ? ids : await redis.lrange(keys.allMarkets, 0, -1);
-    const read = await Promise.all(parts.map((part) => part()));
-    if (listed === ids && read.every((one, shard) => one === lists[shard])) return list;
+    const listed = await idsNow();
+    const read = await Promise.all(partsNow.map((part) => part()));
+    if ([listed, ...read].every((one, i) => one === shown[i])) return list;
     const views = new Map(read.flat().map((view) => [view.terms.id, view]));
-    [ids, lists, keptAt] = [listed, read, at];
-    list = ids.flatMap((id) => views.get(id) ?? []);
+    list = listed.flatMap((id) => views.get(id) ?? []);
+    shown = [listed, ...read];
     return list;
   });
 }

@@ -39,7 +39,7 @@ export const CONSOLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'All markets, drafts included',
     description:
-      'Markets that have ended and are not resolved come first, then the newest. `ENDED` lists only those: closed ones, and ones whose closing time has passed. A page is of the list as it is at that moment.',
+      'Markets that have ended and are not resolved come first, then the newest. `ENDED` lists only those: closed ones, and ones whose closing time has passed. A page is of the list as it is at that moment. With several shards, the markets of a shard that does not answer are listed as they were when it last answered.',
     bearer: 'admin',
     limited: true,
     parameters: [

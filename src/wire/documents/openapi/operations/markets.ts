@@ -23,6 +23,9 @@ const depth = query(
   'The number of levels of each side; without it, all levels.',
   integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
 );
+/** Of lists of markets. */
+const AS_LAST =
+  'With several shards, the markets of a shard that does not answer are listed as they were when it last answered.';
 const filter = text(undefined, { maxLength: TEXT_MAX });
 
 export const MARKET_OPERATIONS: Operations = {
@@ -30,8 +33,7 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listMarkets',
     tag: 'Markets',
     summary: 'Markets, filtered and sorted',
-    description:
-      'The list never contains drafts. Reading it page by page neither repeats nor skips a market.',
+    description: `The list never contains drafts. Reading it page by page neither repeats nor skips a market. ${AS_LAST}`,
     limited: true,
     parameters: [
       query('status', 'Only markets with this status.', choice(LISTED), 'OPEN'),
@@ -65,7 +67,7 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listCategories',
     tag: 'Markets',
     summary: 'Categories with their numbers of markets',
-    description: 'The category with the most markets comes first.',
+    description: `The category with the most markets comes first. ${AS_LAST}`,
     limited: true,
     success: {
       description: 'All categories.',
@@ -77,8 +79,7 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'getEvent',
     tag: 'Markets',
     summary: 'The markets of an event',
-    description:
-      'Markets that belong together, the oldest first; an event has at most 50. Drafts are not listed.',
+    description: `Markets that belong together, the oldest first; an event has at most 50. Drafts are not listed. ${AS_LAST}`,
     limited: true,
     success: {
       description: 'The event.',

@@ -1,0 +1,36 @@
+/** Replies of a Redis that runs and cannot serve: starting, full, read-only, failing over, busy, without replicas. */
+const REDIS_REPLIES =
+  /^(LOADING|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|allow-oom/;
+/** Errors of a client whose Redis is unreachable; ioredis has no class for most of them. */
+const REDIS_NAMES: ReadonlySet<string> = new Set([
+  'MaxRetriesPerRequestError',
+  'ClusterAllFailedError',
+  'AbortError',
+]);
+const REDIS_MESSAGES =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes|Failed to refresh slots cache|Too many Cluster redirections|Cluster isn't ready|Redis connection is not ready)/;
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+export function isRedisAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return (
+    REDIS_NAMES.has(error.name) ||
+    (typeof code === 'string' && SOCKET_CODES.has(code)) ||
+    REDIS_REPLIES.test(error.message) ||
+    REDIS_MESSAGES.test(error.message)
+  );
+}
+
+/** READONLY, MISCONF (a disk that accepts no writes), LOADING, ...: the word with which Redis says why it does not serve. */
+export const redisReply = (error: unknown): string | null =>
+  (error instanceof Error && REDIS_REPLIES.exec(error.message)?.[1]) || null;
