@@ -60,7 +60,7 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   const { io, audience, outboxes, reads, sessions, standings, log } = deps;
   const privateFeed = createPrivateFeed({
     ...deps,
-    bodies: createAccountBodies({ ...deps, records: reads.records }),
+    bodies: createAccountBodies({ ...deps, records: reads.records, severalShards: outboxes.length > 1 }),
     emit: (address, event, body) => audience.emit(walletRoom(address), event, body),
     isHere: (address) => audience.isHeard(walletRoom(address)),
     join: (socket, address) => void socket.join(walletRoom(address)),

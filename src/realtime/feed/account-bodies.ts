@@ -20,6 +20,8 @@ export interface AccountBodiesDeps {
   readonly records: OrderRecords;
   readonly broadcasts: Pick<BroadcastReads, 'fills'>;
   readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market' | 'settledLots'>;
+  /** With several shards one of them may be silent, and the balances with it, while others have news of orders. */
+  readonly severalShards: boolean;
 }
 
 export interface AccountMessage {
@@ -28,8 +30,24 @@ export interface AccountMessage {
   readonly body: object;
 }
 
+export interface AccountNews {
+  readonly messages: readonly AccountMessage[];
+  /** Why the balances cannot be read. Their latest event and what follows it wait: numbers only grow. */
+  readonly waitsFor: Error | null;
+}
+
 /** Builds the messages of some events of a wallet, in their order, from the present state of the orders they name. */
-export type AccountBodies = (address: string, events: readonly NumberedEvent[]) => Promise<AccountMessage[]>;
+export type AccountBodies = (address: string, events: readonly NumberedEvent[]) => Promise<AccountNews>;
+
+class NoBalances extends Error {
+  /** `number` is that of the latest event about the balances. */
+  constructor(
+    readonly number: number,
+    cause: unknown,
+  ) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
 
 /** A changed order, and those of its fills that are new or whose settlement changed, by trade. */
 interface OrderNews {
@@ -37,8 +55,19 @@ interface OrderNews {
   readonly fills: Map<string, Fill>;
 }
 
-export function createAccountBodies({ records, broadcasts, reads }: AccountBodiesDeps): AccountBodies {
+export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
+  const { records, broadcasts, reads, severalShards } = deps;
   return async (address, events) => {
+    try {
+      return { messages: await messagesOf(address, events), waitsFor: null };
+    } catch (error) {
+      if (!(error instanceof NoBalances) || !severalShards) throw error;
+      const before = events.filter(({ number, event }) => number < error.number && event.kind !== 'balance');
+      return { messages: await messagesOf(address, before), waitsFor: error };
+    }
+  };
+
+  async function messagesOf(address: string, events: readonly NumberedEvent[]): Promise<AccountMessage[]> {
     const fillsOf = await matchesOf(events);
     const orders = new Map<string, OrderNews>();
     const trades: AccountMessage[] = [];
@@ -71,11 +100,13 @@ export function createAccountBodies({ records, broadcasts, reads }: AccountBodie
     }
     const messages = [...(await orderMessages(orders)), ...trades];
     if (balance > 0) {
-      const body = presentBalances(await reads.balances(address));
-      messages.push({ number: balance, event: EVENTS.ownBalance, body });
+      const balances = await reads.balances(address).catch((error: unknown) => {
+        throw new NoBalances(balance, error);
+      });
+      messages.push({ number: balance, event: EVENTS.ownBalance, body: presentBalances(balances) });
     }
     return messages.sort((a, b) => a.number - b.number);
-  };
+  }
 
   /** Each match is read once. */
   async function matchesOf(events: readonly NumberedEvent[]): Promise<(match: EventMatch) => Fill[]> {

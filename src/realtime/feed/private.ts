@@ -38,6 +38,8 @@ interface Followed {
   /** One step at a time. */
   turn: Promise<void>;
   isWaiting: boolean;
+  /** The balances could not be read: their latest event is behind the cursor. */
+  owesBalance: boolean;
   /** The number of sockets that are being admitted. */
   entering: number;
   openedMs: number;
@@ -77,6 +79,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       cursor: start.at,
       turn: Promise.resolve(),
       isWaiting: false,
+      owesBalance: false,
       entering: 0,
       openedMs: performance.now(),
     };
@@ -101,12 +104,19 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       const { events, gap } = await read(wallet.address, at);
       const before = events.filter(({ number }) => number <= wallet.cursor);
       if (before.length === 0) return;
-      at = await tell(
+      const told = wallet.owesBalance ? before.filter(({ event }) => event.kind !== 'balance') : before;
+      const { at: next } = await tell(
         wallet.address,
         { from: at, gap },
-        before,
+        told,
         (event, body) => void socket.emit(event, body),
       );
+      if (next === at) {
+        // The rest waits for the balances. All sockets get it then; those that have it already ignore its numbers.
+        wallet.cursor = at;
+        return;
+      }
+      at = next;
       while (socket.connected && unsentBytes(socket) > UNSENT_MAX) await sleep(DRAIN_POLL_MS);
     }
   }
@@ -122,15 +132,22 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       try {
         const { events, gap } = await read(wallet.address, wallet.cursor);
         const last = events.at(-1);
-        if (!last) return;
+        if (!last) {
+          wallet.owesBalance = false;
+          return;
+        }
         const isReadable = failures < FAILURES_MAX;
-        if (isReadable)
-          await tell(wallet.address, { from: wallet.cursor, gap }, events, (event, body) =>
-            emit(wallet.address, event, body),
-          );
-        wallet.cursor = last.number;
+        const from = wallet.cursor;
+        const { at, isWhole } = isReadable
+          ? await tell(wallet.address, { from, gap }, events, (event, body) =>
+              emit(wallet.address, event, body),
+            )
+          : { at: last.number, isWhole: true };
+        wallet.cursor = at;
+        wallet.owesBalance = !isWhole;
         failures = 0;
-        if (events.length < STEP) return;
+        // The next event or the next look reads again the events that wait for the balances.
+        if (events.length < STEP || wallet.cursor === from) return;
       } catch (error) {
         failures++;
         log.warn({ err: String(error), at: wallet.cursor }, 'a private channel waits');
@@ -138,6 +155,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       }
     }
     wallet.cursor = await endOf(wallet);
+    wallet.owesBalance = false;
   }
 
   /** There is no socket to receive these events, and a socket that enters has its own position. */
@@ -149,22 +167,26 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   /**
    * Sends the messages of some events. Several events about one order or the balance become one. The first one behind `gap`,
    * the number below which the log may miss events, does not continue the number before it, so that the client notices.
-   * Returns the position after them.
+   * Returns the position after them; when the balances could not be read, that of the last message.
    */
   async function tell(
     address: string,
     { from, gap }: { readonly from: number; readonly gap: number },
     events: readonly NumberedEvent[],
     send: (event: string, body: object) => void,
-  ): Promise<number> {
-    const messages = await bodies(address, events);
+  ): Promise<{ readonly at: number; readonly isWhole: boolean }> {
+    const { messages, waitsFor } = await bodies(address, events);
     let previous = from;
     for (const { number, event, body } of messages) {
       if (previous < gap && gap <= number) previous = gap - 1;
       send(event, presentNumbered(body, number, previous));
       previous = number;
     }
-    return Math.max(previous, events.at(-1)?.number ?? 0);
+    if (waitsFor) {
+      log.debug({ err: waitsFor.message, at: previous }, 'the balances of a wallet wait');
+      return { at: previous, isWhole: false };
+    }
+    return { at: Math.max(previous, events.at(-1)?.number ?? 0), isWhole: true };
   }
 
   function come(wallet: Followed): void {
