@@ -54,7 +54,8 @@ const STRANGE_NAMES = [
 type Body = Record<string, unknown>;
 
 function validBody(random: Random): Body {
-  const uint = (): string => random.pick(['0', String(random.int(1, 2 ** 40)), String(UINT256_MAX >> 3n)]);
+  const uint = (): string =>
+    random.pick(['0', String(random.int(1, 2 ** 40)), String(UINT256_MAX >> BigInt(random.int(0, 3)))]);
   const digits = (count: number): string =>
     Array.from({ length: count }, () => random.pick([...'0123456789abcdefABCDEF'])).join('');
   const order: Body = {
@@ -120,6 +121,16 @@ test('a usual body is one that the schema accepts as it is; others have the outc
     counts[isUsual ? 'usual' : isAccepted ? 'accepted' : 'refused']++;
   }
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(ROUNDS / 250);
+});
+
+test('a number of 78 digits is usual up to 2^256 - 1', () => {
+  const withSalt = (salt: bigint): Body => {
+    const body = validBody(createRandom(SEED));
+    return { ...body, order: { ...(body.order as Body), salt: String(salt) } };
+  };
+  expect(String(UINT256_MAX)).toHaveLength(78);
+  for (const salt of [10n ** 77n, UINT256_MAX]) expect(isUsualSubmission(withSalt(salt))).toBe(true);
+  for (const salt of [UINT256_MAX + 1n, 10n ** 78n]) expect(isUsualSubmission(withSalt(salt))).toBe(false);
 });
 
 test('each member takes each edge as the schema does', () => {

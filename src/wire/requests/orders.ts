@@ -13,6 +13,7 @@ import { ADDRESS_PATTERN, createShape } from '../shape';
 import {
   ADDRESS,
   CLIENT_ORDER_ID,
+  isBelow2To256,
   isEmpty,
   isListOf,
   isOnly,
@@ -26,7 +27,6 @@ import {
 export const BATCH_ORDERS_MAX = 20;
 export const CANCEL_HASHES_MAX = 100;
 
-const UINT256_MAX = (2n ** 256n - 1n).toString();
 const UINT8 = /^(0|[1-9][0-9]{0,2})$/;
 const UINT8_MAX = 255;
 export const HASH = /^0x[0-9a-fA-F]{64}$/;
@@ -42,7 +42,8 @@ const uint256 = Joi.string()
   .max(UINT256_DIGITS)
   .pattern(UINT256)
   .custom((text: string, helpers) =>
-    text.length === UINT256_DIGITS && text > UINT256_MAX ? helpers.error('string.uint256') : text,
+    // A longer one is refused above.
+    text.length > UINT256_DIGITS || isBelow2To256(text) ? text : helpers.error('string.uint256'),
   )
   .required();
 

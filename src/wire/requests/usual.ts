@@ -8,6 +8,7 @@ import { ORDER_TYPES, SELF_TRADE_PREVENTIONS } from '../../exchange/status';
 
 export const UINT256 = /^(0|[1-9][0-9]*)$/;
 export const UINT256_DIGITS = 78;
+const UINT256_MAX = (2n ** 256n - 1n).toString();
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 export const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 
@@ -82,9 +83,12 @@ function isUsualOrder(order: unknown): boolean {
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Numbers of 78 digits may be above 2^256. */
+/** Of a text of digits: texts of the same length compare as their numbers do. One token id in seven has all 78 digits. */
+export const isBelow2To256 = (text: string): boolean =>
+  text.length < UINT256_DIGITS || (text.length === UINT256_DIGITS && text <= UINT256_MAX);
+
 const isUint = (value: unknown): boolean =>
-  typeof value === 'string' && value.length < UINT256_DIGITS && UINT256.test(value);
+  typeof value === 'string' && isBelow2To256(value) && UINT256.test(value);
 
 const isAddress = (value: unknown): boolean => typeof value === 'string' && ADDRESS.test(value);
 
