@@ -153,9 +153,10 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
     placing: books?.placing ?? null,
   });
   const keysOf = async (_: MarketId): Promise<ShardKeys> => keys;
+  const shardOf = async (_: MarketId): Promise<number | null> => null;
   const broadcasts: BroadcastReads = shard.broadcasts;
   return {
-    ...{ ...shard, ...trade, books, reads, broadcasts, keysOf },
+    ...{ ...shard, ...trade, books, reads, broadcasts, keysOf, shardOf },
     finishListing: null as (() => Promise<void>) | null,
     /** Each shard by itself, for those who work for one at a time. */
     shards: [{ ...shard, ...trade, reads }],
@@ -179,6 +180,7 @@ function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<t
   return {
     ...{ ...first, ...over, engine, markets, ownMarkets: markets, chainRequests, shards },
     ...{ books: null, finishListing: listing.finish },
+    shardOf: directory.shardOf,
     keysOf: async (id) => (await partOf(directory, parts, id)).keys,
     health: healthOverShards(healths, over.standings),
   };

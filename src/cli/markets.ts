@@ -3,22 +3,22 @@ import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
 import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
-import { presentMarket } from '../wire/answers/market';
+import { presentOwnMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
 import { modeShape, newMarketOf, newMarketShape, resolveShape } from '../wire/requests/operator';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
 
-type Presented = ReturnType<typeof presentMarket>;
+type Presented = ReturnType<typeof presentOwnMarket>;
 
 /** Markets read at a time. */
 const AT_ONCE = 20;
 
 const line = (market: Presented): string => `${market.id}  ${market.status}  ${market.question}`;
 
-async function presented({ reads }: CliStore, id: MarketId): Promise<Presented> {
-  return presentMarket(await reads.view(id));
+async function presented({ reads, shardOf }: CliStore, id: MarketId): Promise<Presented> {
+  return presentOwnMarket(await reads.view(id), await shardOf(id));
 }
 
 /** Finds a market by id, slug or condition id. Throws MARKET_NOT_FOUND. */
@@ -58,11 +58,23 @@ export const listMarkets =
     const rows = all
       .filter((market) => !status || market.status === status)
       .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    const isSpread = store.shards.length > 1;
     await say(
       rows,
       table([
-        ['ID', 'STATUS', 'PRICE', 'BID', 'ASK', 'VOLUME', 'CLOSES', 'QUESTION'],
+        [
+          ...(isSpread ? ['SHARD'] : []),
+          'ID',
+          'STATUS',
+          'PRICE',
+          'BID',
+          'ASK',
+          'VOLUME',
+          'CLOSES',
+          'QUESTION',
+        ],
         ...rows.map((market) => [
+          ...(isSpread ? [String(market.shard)] : []),
           ...[market.id, market.status, market.outcomes[0]?.price ?? '-'],
           ...[market.bestBid ?? '-', market.bestAsk ?? '-', market.volume],
           ...[market.closesAt ?? '-', market.question],

@@ -48,6 +48,8 @@ export interface CliStore {
   }[];
   /** The keys of the shard that has the market. */
   keysOf(id: MarketId): Promise<ShardKeys>;
+  /** Null where the exchange has one shard. */
+  shardOf(id: MarketId): Promise<number | null>;
   readonly engine: Engine;
   readonly markets: Markets;
   readonly comments: Comments;

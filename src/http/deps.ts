@@ -65,6 +65,8 @@ export interface HttpDeps {
   /** The operators' log. */
   readonly actions: Actions;
   readonly marketList: MarketList;
+  /** For operators; null where the exchange has one shard. */
+  readonly shardOf: (id: MarketId) => Promise<number | null>;
   readonly journal: JournalReads;
   readonly profiles: Profiles;
   readonly comments: Comments;

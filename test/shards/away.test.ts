@@ -1,4 +1,5 @@
 import { sessionKey } from '../../src/store/redis/keys';
+import { createShell } from '../cli/shell';
 import { createClient } from '../support/client';
 import { portOf, startScript } from '../support/processes';
 import { openLink, startTestCluster, type TestCluster } from '../support/redis';
@@ -33,6 +34,7 @@ type Client = ReturnType<typeof createClient>;
 interface Row {
   readonly id: string;
   readonly sequence: number;
+  readonly shard?: number;
 }
 
 /** The number of each listed market by its id, read page by page. */
@@ -85,6 +87,15 @@ test(
       resting.push(body.orderHash);
     }
     await signInElsewhere(trader);
+    const owned = await client.call('GET', '/admin/markets', { token: ADMIN_TOKEN });
+    const shell = createShell(cluster.url, { SHARDS: '4' });
+    const places = markets.map(({ id }, shard) => `${id} ${shard}`).sort();
+    for (const rows of [owned.body.data, await shell.json('markets', 'list')])
+      expect(rows.map(({ id, shard }: Row) => `${id} ${shard}`).sort()).toEqual(places);
+    expect(await shell.json('markets', 'show', markets[3]?.id ?? '')).toMatchObject({ shard: 3 });
+    expect((await shell.exchange('markets', 'list')).out).toMatch(/^SHARD +ID +STATUS/);
+    const told = await client.get(`/markets/${markets[3]?.id}`);
+    expect(told.body.shard).toBeUndefined();
     const before = await walk(client);
     // A process lists the markets when it starts; this one gets no request for them before the shard is silent.
     const fresh = startScript("require('./src/web.ts')", env as Record<string, string>);

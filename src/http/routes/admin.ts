@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketId, MarketTexts } from '../../exchange/market';
-import { presentMarket } from '../../wire/answers/market';
+import { presentMarket, presentOwnMarket } from '../../wire/answers/market';
 import { BATCH_MAX_BYTES } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import {
@@ -20,7 +20,8 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 
 /** The operator's endpoints: a market's life and the exchange's mode. Without ADMIN_TOKEN they do not exist. */
-export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange }: Context): AnyEndpoint[] {
+export function adminEndpoints(context: Context): AnyEndpoint[] {
+  const { engine, markets, reads, marketOf, onModeChange } = context;
   const create: Endpoint<NewMarketBody> = {
     method: 'POST',
     path: PATHS.adminMarkets,
@@ -30,7 +31,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange 
     maxBytes: BATCH_MAX_BYTES,
     handle: async ({ body }) => {
       const { terms } = await markets.create(newMarketOf(body, oracleOf));
-      return { status: 201, body: presentMarket(await reads.view(terms.id)) };
+      return { status: 201, body: await owned(context, terms.id) };
     },
   };
 
@@ -95,6 +96,9 @@ export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange 
     mode,
   ];
 }
+
+const owned = async ({ reads, shardOf }: Context, id: MarketId) =>
+  presentOwnMarket(await reads.view(id), await shardOf(id));
 
 const oracleOf = (address: string): string => addressOf('oracle', address, checksumAddress);
 

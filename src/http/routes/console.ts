@@ -1,7 +1,7 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketView } from '../../exchange/facts';
 import { MARKET_STATUSES } from '../../exchange/market';
-import { presentMarket } from '../../wire/answers/market';
+import { presentOwnMarket } from '../../wire/answers/market';
 import { presentEnding, presentOverview } from '../../wire/answers/operator';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
@@ -14,7 +14,7 @@ const STATUSES = ['ENDED', ...MARKET_STATUSES] as const;
 
 /** The reads of the operator's console that other routes do not have. */
 export function consoleEndpoints(context: Context): AnyEndpoint[] {
-  const { marketList, marketOf, overview, previewEnding, reads, replicas } = context;
+  const { marketList, marketOf, overview, previewEnding, reads, replicas, shardOf } = context;
 
   const state = read(
     PATHS.adminOverview,
@@ -37,7 +37,11 @@ export function consoleEndpoints(context: Context): AnyEndpoint[] {
         .filter((market) => isOf(market, status, nowMs) && isNamed(market, words))
         .map((market, place) => ({ market, place, ended: Number(isEnded(market, nowMs)) }))
         .sort((a, b) => b.ended - a.ended || b.place - a.place);
-      const data = found.slice(from, from + limit).map(({ market }) => presentMarket(market));
+      const data = await Promise.all(
+        found
+          .slice(from, from + limit)
+          .map(async ({ market }) => presentOwnMarket(market, await shardOf(market.terms.id))),
+      );
       return ok({ data, nextCursor: from + limit < found.length ? String(from + limit) : null });
     },
     'admin',

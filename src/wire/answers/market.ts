@@ -61,6 +61,12 @@ export function presentMarket({ terms, texts, state, day }: MarketView) {
   };
 }
 
+/** For operators. `shard` is null where the exchange has only one. */
+export const presentOwnMarket = (view: MarketView, shard: number | null) => ({
+  ...presentMarket(view),
+  ...(shard !== null && { shard }),
+});
+
 /** `payouts`: the values of a Yes and a No token. */
 function presentResolution({ outcome, resolvedAtMs, evidence }: Resolution) {
   const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));

@@ -59,7 +59,7 @@ export const ADMIN_OPERATIONS: Operations = {
     success: {
       status: 201,
       description: 'The market.',
-      schema: 'Market',
+      schema: 'OperatorMarket',
       example: {
         ...MARKET,
         outcomes: MARKET.outcomes.map((outcome) => ({ ...outcome, price: null })),

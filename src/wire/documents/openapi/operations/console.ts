@@ -50,7 +50,7 @@ export const CONSOLE_OPERATIONS: Operations = {
     ],
     success: {
       description: 'A page of markets.',
-      schema: 'MarketPage',
+      schema: 'OperatorMarketPage',
       example: { data: [MARKET], nextCursor: null },
     },
   },
