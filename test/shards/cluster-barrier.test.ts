@@ -1,11 +1,15 @@
+import type { Redis } from 'ioredis';
+import { Refusal } from '../../src/exchange/errors';
+import { isRedisAway } from '../../src/store/redis/away';
 import { openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
 import {
   type DurableCluster,
   type DurableNode,
+  inStep,
   isMaster,
   startDurableCluster,
 } from '../support/durable-cluster';
-import { until } from '../support/waiting';
+import { eventually, until } from '../support/waiting';
 import { MASTER_OF, SHARDS } from './cluster-exchange';
 
 /**
@@ -32,6 +36,22 @@ afterEach(async () => {
 const alice = walletWithHome(DONOR, SHARDS);
 const at = (nodes: readonly DurableNode[]): DurableNode => nodes[MASTER_OF[DONOR]] as DurableNode;
 
+const nodes = (): Redis[] => ('nodes' in w.redis ? w.redis.nodes('all') : []);
+
+const answers = (): Promise<boolean> =>
+  w.exchange.collateral(alice).then(
+    () => true,
+    () => false,
+  );
+
+/** Redis gives it up after 5 s when the master is slow, and then goes on as before. */
+const handOver = (replica: DurableNode): Promise<void> =>
+  until('the replica is the master', async () => {
+    if (await isMaster(replica)) return true;
+    await replica.ask('CLUSTER FAILOVER').catch(() => '');
+    return false;
+  });
+
 /** Collateral is sent while the replica receives nothing, and then the replica takes over. Returns the answer to the order. */
 async function takenOver(): Promise<string> {
   const [master, replica] = [at(cluster.masters), at(cluster.replicas)];
@@ -45,12 +65,7 @@ async function takenOver(): Promise<string> {
   await master.kill();
   process.kill(replica.pid, 'SIGCONT');
   await until('the replica takes over', () => isMaster(replica), { explain: () => replica.folder });
-  await until('the shard answers', () =>
-    w.exchange.collateral(alice).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until('the shard answers', answers);
   return answer;
 }
 
@@ -69,11 +84,58 @@ test(
 test(
   'when a transfer does not wait for the replica, the collateral is there twice, and the channel says so',
   async () => {
-    if (!('nodes' in w.redis)) throw new Error('no cluster');
-    for (const node of w.redis.nodes('all')) node.wait = async (count: number) => count;
+    for (const node of nodes()) node.wait = async (count: number) => count;
     expect(await takenOver()).toBe('BOOKED');
     expect((await w.transfers.finish()).broken).toEqual([[DONOR, TARGET]]);
     expect((await w.differences()).join()).toContain('LOST_ENTRIES');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a sender that hands over to its replica before it confirms counts as away, and the order is booked when it is sent again',
+  async () => {
+    const [master, replica] = [at(cluster.masters), at(cluster.replicas)];
+    let failed: unknown;
+    for (const node of nodes()) {
+      const wait = node.wait.bind(node);
+      node.wait = async (...args: Parameters<typeof wait>) => {
+        await handOver(replica);
+        await until('the master follows', async () => !(await isMaster(master)));
+        return wait(...args).catch((error) => {
+          failed ??= error;
+          throw error;
+        });
+      };
+    }
+    const error: unknown = await w.reserve(TARGET, alice, 60).catch((refused) => refused);
+    expect(isRedisAway(error) || error instanceof Refusal).toBe(true);
+    expect(String(failed)).toContain('WAIT cannot be used with replica instances');
+    await eventually(
+      () => w.reserve(TARGET, alice, 60).catch(() => null),
+      (booked) => expect(booked).not.toBeNull(),
+    );
+    expect(await w.differences()).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a sender that is the master again does not wait for the replica that died in its place',
+  async () => {
+    const [master, replica] = [at(cluster.masters), at(cluster.replicas)];
+    await w.reserve(TARGET, alice, 10);
+    await handOver(replica);
+    await inStep(master);
+    // The client learns which node is the master.
+    await until('the shard answers', answers);
+    await replica.kill();
+    await until('the first master takes over', () => isMaster(master));
+    await eventually(
+      () => w.reserve(TARGET, alice, 60).catch(() => null),
+      (booked) => expect(booked).not.toBeNull(),
+    );
+    expect(await w.differences()).toEqual([]);
   },
   LIMIT_MS,
 );

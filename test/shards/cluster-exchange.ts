@@ -100,7 +100,8 @@ function lookedAt(client: Client, redis: RedisClient): Pick<ClusterExchange, 'di
   };
 }
 
-function walletAt(home: number): Wallet {
+/** A new wallet with this home among four shards. */
+export function walletAt(home: number): Wallet {
   for (;;) {
     const wallet = new Wallet(Wallet.createRandom().privateKey);
     if (homeOf(addressBytes(wallet.address.toLowerCase()), SHARDS) === home) return wallet;
@@ -125,9 +126,10 @@ export const post = (client: Client, market: Market, order: unknown): Promise<An
 
 /** Sends an order again until its answer is no 503. An order runs once, however often it is sent. */
 export async function settled(client: Client, sent: Sent): Promise<Answer> {
-  await until('the order is answered', async () => {
+  const isAnswered = async (): Promise<boolean> => {
     if (sent.answer.status === 503) sent.answer = await post(client, sent.market, sent.order);
     return sent.answer.status !== 503;
-  });
+  };
+  await until('the order is answered', isAnswered, { explain: () => sent.answer.text });
   return sent.answer;
 }

@@ -14,9 +14,11 @@ export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
   if (name === null)
     throw new Error(`CLUSTERDOWN no node of the cluster has slot ${slot}, in which the book is`);
   const holder = redis.nodes('all').find((node) => nameOf(node) === name);
-  // The client forgets a node that closed its connection, and the slot is still that node's.
-  if (!holder) throw new Error(`CLUSTERDOWN ${name} has slot ${slot} and does not answer`);
-  return holder;
+  if (holder) return holder;
+  // The client forgets a node that closed its connection, and the slot is still that node's. Nothing was sent here that could be
+  // redirected, so nothing tells the client which node is the master now.
+  redis.refreshSlotsCache();
+  throw new Error(`CLUSTERDOWN ${name} has slot ${slot} and does not answer`);
 }
 
 /** Host and port of the node that has the book, also while it does not answer; null in a cluster in which no node has its slot. */

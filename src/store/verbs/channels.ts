@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { Refusal } from '../../exchange/errors';
 import { decodeCash } from '../records/account';
 import { NET } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import { holderOf } from '../redis/holder';
+import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -116,31 +116,47 @@ export function shardsIn(bitmap: Buffer): number[] {
   return found;
 }
 
-interface Seen {
-  /** How often the connection to the node was cut. */
-  cuts: number;
-  /**
-   * The most replicas that the node had while this process ran. One that it does not list now, because their link is down, may
-   * still take over from it.
-   */
-  replicas: number;
+/** How often the connection to a node was cut. */
+const cuts = new WeakMap<Redis, number>();
+
+function cutsOf(node: Redis): number {
+  const known = cuts.get(node);
+  if (known !== undefined) return known;
+  cuts.set(node, 0);
+  node.on('close', () => cuts.set(node, (cuts.get(node) ?? 0) + 1));
+  return 0;
 }
 
-const seen = new WeakMap<Redis, Seen>();
-
-function seenOf(node: Redis): Seen {
-  const known = seen.get(node);
-  if (known) return known;
-  const fresh: Seen = { cuts: 0, replicas: 0 };
-  seen.set(node, fresh);
-  node.on('close', () => {
-    fresh.cuts++;
-  });
-  return fresh;
+/**
+ * The most replicas that a shard's master had since this process knows it as the master. One that it does not list now, because
+ * their link is down, may still take over from it. Those that it had when it was the master before do not count.
+ */
+interface Master {
+  readonly name: string;
+  replicas: number;
 }
 
 /** The steps of which a transfer of collateral from one shard to another consists. purse.ts puts them together. */
 export function createChannels({ redis, run, shards, onSent = () => undefined }: ChannelOptions): Channels {
+  /** Of each shard, by its prefix. */
+  const masters = new Map<string, Master>();
+
+  function masterOf(keys: ShardKeys, node: Redis): Master {
+    const known = masters.get(keys.prefix);
+    const name = nameOf(node);
+    if (known?.name === name) return known;
+    const fresh: Master = { name, replicas: 0 };
+    masters.set(keys.prefix, fresh);
+    return fresh;
+  }
+
+  // Also when nothing is sent from a shard while another node is its master.
+  if (redis instanceof Cluster)
+    redis.on('refresh', () => {
+      for (const keys of shards)
+        if (masters.get(keys.prefix)?.name !== placeOf(redis, keys)) masters.delete(keys.prefix);
+    });
+
   function keysOf(shard: number): ShardKeys {
     const keys = shards[shard];
     if (!keys) throw new RangeError(`no shard ${shard}`);
@@ -175,15 +191,22 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     act: () => Promise<T>,
   ): Promise<{ readonly reply: T; readonly isSafe: boolean }> {
     const node = holderOf(redis, keys);
-    const known = seenOf(node);
-    const before = known.cuts;
+    const known = masterOf(keys, node);
+    const before = cutsOf(node);
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
     if (role[0] !== 'master') return { reply, isSafe: false };
     known.replicas = Math.max(known.replicas, (role[ROLE_REPLICAS] as unknown[]).length);
-    const confirmed = known.replicas === 0 ? 0 : await node.wait(known.replicas, WAIT_MS);
-    const isSame = known.cuts === before && holderOf(redis, keys) === node;
-    return { reply, isSafe: isSame && confirmed >= known.replicas };
+    const isConfirmed = known.replicas === 0 || (await confirmed(node, known.replicas));
+    const isSame = cutsOf(node) === before && holderOf(redis, keys) === node;
+    return { reply, isSafe: isSame && isConfirmed };
   }
+
+  /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
+  const confirmed = (node: Redis, replicas: number): Promise<boolean> =>
+    node.wait(replicas, WAIT_MS).then(
+      (count) => count >= replicas,
+      () => false,
+    );
 
   async function take(from: number, to: number, entry: Entry): Promise<boolean> {
     const [code] = await takeAll(from, to, entry);
