@@ -18,7 +18,7 @@ local ledger = require('lib.ledger')
 local outbox = require('lib.outbox')
 
 -- A donor sends at least this part of what is free, so that the next order finds some there.
-local PART = 4
+local PART = 2
 
 local shard, address, target, need = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local is_home, grant = ARGV[6] ~= '', tonumber(ARGV[6]) or 0

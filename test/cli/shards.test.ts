@@ -55,7 +55,7 @@ describe('on one server', () => {
       { shard: 2, markets: 1, openOrders: 0, accounts: 0, mode: 'NORMAL' },
       { shard: 3 },
     ]);
-    const moved = Math.floor((GRANT / 4 - 20_000_000) / 4);
+    const moved = Math.floor((GRANT / 2 - 20_000_000) / 2);
     expect(channels).toEqual([
       { from: 0, to: 1, inTransit: '0', broken: false },
       { from: 1, to: 2, inTransit: String(Math.max(moved, 1_000_000) / 1_000_000), broken: false },
@@ -97,7 +97,7 @@ describe('a channel that is broken', () => {
     const { code, out } = await shell.exchange('shards', 'repair', '--yes');
     expect(code).toBe(0);
     expect(out.replace(/ +/g, ' ')).toBe(
-      `HAD IT TWICE AMOUNT PAID BY\n${checksumAddress(alice)} 55 the wallet in shard 0\nchannel 0 to 1: whole\n`,
+      `HAD IT TWICE AMOUNT PAID BY\n${checksumAddress(alice)} 30 the wallet in shard 0\nchannel 0 to 1: whole\n`,
     );
     expect(await world.differences()).toEqual([]);
     expect((await shell.exchange('shards', 'repair', '--yes')).out).toBe('no channel is broken\n');

@@ -73,7 +73,7 @@ describe('on one Redis', () => {
     await run('finish-transfers');
     await run('finish-transfers');
     expect(broken).toEqual(['0 to 1', '0 to 1']);
-    expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('25000000');
+    expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('50000000');
   });
 
   test('a market that was claimed and not created appears', async () => {
@@ -130,7 +130,7 @@ describe('on a cluster with a master that does not answer', () => {
       await expect(run('finish-transfers')).rejects.toThrow(
         /^shard 2: .*; the channels of the other shards are done$/,
       );
-      expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:1')).toBe('25000000');
+      expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:1')).toBe('50000000');
       await expect(w.exchange.setMode('CANCEL_ONLY')).rejects.toThrow('silent (2)');
       await expect(run('enforce-mode')).rejects.toThrow('shards without an answer: 2');
     } finally {

@@ -159,7 +159,7 @@ test('collateral that stays on its way and a channel that lost entries are named
   const told = await checks();
   expect(told.find(({ name }) => name === 'channels')).toMatchObject({
     verdict: 'warn',
-    detail: expect.stringMatching(/^1 channels were used, 2 is on its way, from shard 0 to 1 for 36\d\d s/),
+    detail: expect.stringMatching(/^1 channels were used, 4 is on its way, from shard 0 to 1 for 36\d\d s/),
   });
   await redis.hset(other.taken, '0', `${Date.now()}-0`);
   expect(wrongOf(await checks())).toContain('fail channels-0-1');

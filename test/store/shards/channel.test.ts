@@ -47,25 +47,25 @@ async function take(...places: number[]) {
 
 describe('send_collateral', () => {
   test('grants a new wallet, sends, and notes the other shard at home', async () => {
-    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
-    expect(await free(0)).toBe(GRANT - 30_000_000);
-    expect(await w.redis.hgetall(home.sums)).toEqual({ granted: String(GRANT), 'sent:1': '30000000' });
+    expect(await send(60_000_000)).toMatchObject({ code: 'OK', sentMicro: 60_000_000 });
+    expect(await free(0)).toBe(GRANT - 60_000_000);
+    expect(await w.redis.hgetall(home.sums)).toEqual({ granted: String(GRANT), 'sent:1': '60000000' });
     const [entry] = await entries();
     expect(entry).toMatchObject({
       wallet: alice,
-      amountMicro: 30_000_000,
+      amountMicro: 60_000_000,
       nonce: 0,
       beforeMs: 0,
       beforeIndex: 0,
     });
     expect(shardsIn((await w.redis.hgetBuffer(home.purses, alice)) as Buffer)).toEqual([1]);
     expect(await w.differences()).toEqual([]);
-    expect(await w.inTransit()).toBe(30_000_000n);
+    expect(await w.inTransit()).toBe(60_000_000n);
   });
 
-  test('sends a quarter of what is free when less is needed, and each entry names the one before', async () => {
+  test('sends half of what is free when less is needed, and each entry names the one before', async () => {
+    expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 50_000_000 });
     expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 25_000_000 });
-    expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 18_750_000 });
     const [first, second] = await entries();
     expect(`${second?.beforeMs}-${second?.beforeIndex}`).toBe(first?.id);
   });
@@ -78,9 +78,9 @@ describe('send_collateral', () => {
     expect(await free(1)).toBeNull();
     expect(await w.channels.take(0, 1, first.entry)).toBe(true);
     expect(await w.channels.take(0, 1, first.entry)).toBe(true);
-    expect(await free(1)).toBe(25_000_000);
+    expect(await free(1)).toBe(50_000_000);
     expect(await w.channels.take(0, 1, second.entry)).toBe(true);
-    expect(await free(1)).toBe(43_750_000);
+    expect(await free(1)).toBe(75_000_000);
     expect(await w.differences()).toEqual([]);
     expect(await w.inTransit()).toBe(0n);
   });
@@ -126,7 +126,7 @@ describe('take_collateral', () => {
     expect(await take(0, 1, 2)).toMatchObject({ code: 'OK', taken: 3 });
     expect(await take(0, 1, 2)).toMatchObject({ code: 'OK', taken: 0 });
     const sent = (await entries()).reduce((sum, { amountMicro }) => sum + amountMicro, 0);
-    expect([await free(1), await free(1, bob)]).toEqual([sent - 25_000_000, 25_000_000]);
+    expect([await free(1), await free(1, bob)]).toEqual([sent - 50_000_000, 50_000_000]);
     const news = await w.redis.xrevrangeBuffer(other.outbox, '+', '-', 'COUNT', 1);
     expect(decodeEvent(news[0]?.[1][1] as Buffer)).toMatchObject({ kind: 'BALANCE', wallets: { length: 2 } });
     expect([await w.differences(), await w.inTransit()]).toEqual([[], 0n]);
@@ -184,7 +184,7 @@ describe('finishing transfers', () => {
     const patient = createTransfers({ ...w, olderThanMs: 60_000 });
     expect(await patient.finish()).toEqual({ finished: 0, waiting: 1, broken: [], failures: [] });
     expect(await w.transfers.finish()).toEqual({ finished: 1, waiting: 0, broken: [], failures: [] });
-    expect([await w.inTransit(), await free(1)]).toEqual([0n, 25_000_000]);
+    expect([await w.inTransit(), await free(1)]).toEqual([0n, 50_000_000]);
   });
 
   test('always keeps the entry of the mark, because the next one names it', async () => {

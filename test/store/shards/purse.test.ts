@@ -26,10 +26,10 @@ test('an order at the home of its wallet moves nothing', async () => {
   expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 40_000_000, reservedMicro: 60_000_000 });
 });
 
-test('an order elsewhere gets what it needs from the home, or a quarter of what is free there', async () => {
+test('an order elsewhere gets what it needs from the home, or half of what is free there', async () => {
   await w.reserve(1, alice, 1);
   expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({
-    freeMicro: 24_000_000,
+    freeMicro: 49_000_000,
     reservedMicro: 1_000_000,
   });
   await w.reserve(2, alice, 70);

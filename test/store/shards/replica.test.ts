@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const alice = walletWithHome(0, 4);
 const refused = (): Promise<void> =>
-  expect(w.reserve(1, alice, 60)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(w.reserve(1, alice, 45)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 /** As a client does: a replica may need more than the 50 ms that a transfer waits for it. */
 const reserved = (shard: number, cents: number): Promise<unknown> =>
   until('the order is booked', () =>
@@ -69,8 +69,8 @@ test.each([
     await bring();
     await until('the replica is back', seesReplica);
     await finished();
-    await reserved(1, 60);
-    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 30_000_000, reservedMicro: 70_000_000 });
+    await reserved(1, 45);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 45_000_000, reservedMicro: 55_000_000 });
     expect(await w.differences()).toEqual([]);
   },
 );
