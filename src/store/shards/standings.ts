@@ -5,6 +5,9 @@ import type { Durability, Standing, Standings } from '../health/standing';
 const WEAKNESS: readonly Durability[] = ['none', 'unknown', 'everysec', 'always'];
 const EPOCH_DIGITS = 16;
 
+const nameOf = (epochs: readonly string[]): string =>
+  createHash('sha256').update(epochs.join(' ')).digest('hex').slice(0, EPOCH_DIGITS);
+
 /**
  * The shards as one: as durable as the weakest of them, and with one epoch. It is a digest of all their epochs, so it changes
  * when acknowledged writes of any shard may be missing.
@@ -12,26 +15,25 @@ const EPOCH_DIGITS = 16;
 export function standingsOverShards(parts: readonly Standings[]): Standings {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let told: string | null = null;
-  let named = { epochs: '', name: '' };
+  let known: { readonly of: readonly Standing[]; readonly whole: Standing } | null = null;
 
-  /** Every answer has the name, so it is computed once. */
-  function nameOf(epochs: string): string {
-    if (named.epochs !== epochs) {
-      const name = createHash('sha256').update(epochs).digest('hex').slice(0, EPOCH_DIGITS);
-      named = { epochs, name };
-    }
-    return named.name;
-  }
-
+  /** Every answer has the epoch, so the whole is made again only when a shard has another standing. */
   function current(): Standing | null {
+    const { of, whole } = known ?? {};
+    if (of && parts.every((part, shard) => part.current() === of[shard])) return whole ?? null;
     const all = parts.flatMap((part) => part.current() ?? []);
     if (all.length < parts.length) return null;
+    known = { of: all, whole: wholeOf(all) };
+    return known.whole;
+  }
+
+  function wholeOf(all: readonly Standing[]): Standing {
     const weakest = Math.min(...all.map(({ durability }) => WEAKNESS.indexOf(durability)));
     const others = all.map(({ eviction }) => eviction).filter((eviction) => eviction !== 'noeviction');
     return {
       durability: WEAKNESS[weakest] ?? 'unknown',
       eviction: others.length === 0 ? 'noeviction' : (others[0] ?? null),
-      epoch: nameOf(all.map(({ epoch }) => epoch).join(' ')),
+      epoch: nameOf(all.map(({ epoch }) => epoch)),
       isFirst: all.every(({ isFirst }) => isFirst),
       isCertain: all.every(({ isCertain }) => isCertain),
     };

@@ -22,26 +22,26 @@ export interface ShardCancels extends Cancels {
   remember(orderHash: string, shard: number): void;
 }
 
-/** The most orders of which a process remembers the shard; an order never changes it. */
-const REMEMBERED_MAX = 10_000;
+/**
+ * A process remembers the shards of the last orders, so many and up to twice as many; an order never changes its shard. There are two
+ * maps, because to delete the oldest of one steps over all that were deleted before it: by a profile 6 of 206 us an order.
+ */
+const REMEMBERED = 10_000;
 
 /** The verbs that end single orders, over several shards. */
 export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
   const { redis, shards, pasts, parts, shardOf, part } = options;
-  const remembered = new Map<string, number>();
+  let remembered = new Map<string, number>();
+  let earlier = remembered;
 
   function remember(orderHash: string, shard: number): void {
+    if (remembered.size >= REMEMBERED) [remembered, earlier] = [new Map(), remembered];
     remembered.set(orderHash, shard);
-    if (remembered.size <= REMEMBERED_MAX) return;
-    for (const oldest of remembered.keys()) {
-      remembered.delete(oldest);
-      return;
-    }
   }
 
   /** The shard of an order, wherever it is; null when there is no such order. */
   async function find(orderHash: string): Promise<number | null> {
-    const shard = remembered.get(orderHash) ?? (await look(orderHash));
+    const shard = remembered.get(orderHash) ?? earlier.get(orderHash) ?? (await look(orderHash));
     if (shard !== null) return shard;
     // Whatever leaves Redis is in the archive before.
     for (const past of new Set(pasts)) {
