@@ -22,7 +22,7 @@ async function place(w: ShardWorld, wallet: string): Promise<void> {
   while (current?.wallet === wallet && !current.isOver) {
     const shards = random.int(0, SHARDS - 1);
     const order = w.order(shards, wallet, 0, 0, 1_000, random.int(1, 12) * 1_000, { nonce });
-    await w.redis.hset('test:sent', order.orderHash, nonce);
+    await w.redis.hset(`test:sent:${wallet}`, order.orderHash, nonce);
     try {
       await w.exchange.place(order);
       await w.redis.sadd(`test:accepted:${wallet}`, order.orderHash);

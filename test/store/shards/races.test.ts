@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { RunningRedis } from '../../../src/local/redis';
-import { decodeOrder, hashBytes, hashHex, type OrderRecord } from '../../../src/store/records/order';
+import { decodeOrder, hashBytes, type OrderRecord } from '../../../src/store/records/order';
 import { ownChild } from '../../support/leftovers';
 import { startTestRedis } from '../../support/redis';
 import { tell } from '../../support/telling';
@@ -57,27 +57,26 @@ async function racing(wallet: string, act: () => Promise<void>): Promise<void> {
   await Promise.all(stopped);
 }
 
-async function orders(): Promise<OrderRecord[]> {
-  const lists = await Promise.all(w.shards.map(({ orders: key }) => w.redis.callBuffer('HGETALL', key)));
-  return (lists as Buffer[][]).flatMap((list) =>
-    list.flatMap((hash, i) => (i % 2 === 0 ? [decodeOrder(hashHex(hash), list[i + 1] as Buffer)] : [])),
-  );
-}
-
 const isOpen = ({ status }: OrderRecord): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
 const acceptedOf = (wallet: string): Promise<string[]> => w.redis.smembers(`test:accepted:${wallet}`);
 
-/** Which of these orders are open. */
-async function openOf(hashes: readonly string[]): Promise<string[]> {
+/** By their hashes, the nonces of all orders of a wallet that were sent. */
+const sentBy = (wallet: string): Promise<Record<string, string>> => w.redis.hgetall(`test:sent:${wallet}`);
+
+/** Those of these orders that were booked. */
+async function booked(hashes: readonly string[]): Promise<OrderRecord[]> {
   if (hashes.length === 0) return [];
   const lists = await Promise.all(
     w.shards.map(({ orders: key }) => w.redis.hmgetBuffer(key, ...hashes.map(hashBytes))),
   );
-  return hashes.filter((hash, i) => {
+  return hashes.flatMap((hash, i) => {
     const packed = lists.map((list) => list[i]).find((one) => one);
-    return packed && isOpen(decodeOrder(hash, packed));
+    return packed ? [decodeOrder(hash, packed)] : [];
   });
 }
+
+const openOf = async (hashes: readonly string[]): Promise<string[]> =>
+  (await booked(hashes)).filter(isOpen).map(({ orderHash }) => orderHash);
 
 test(
   'a cancel of all orders ends every order that was accepted before it began',
@@ -124,16 +123,22 @@ test(
         }
       });
     }
-    const nonces = await w.redis.hgetall('test:sent');
-    const all = await orders();
-    const below = raises.flatMap(({ wallet, nonce, atMs }) =>
-      all
-        .filter(({ maker }) => maker === wallet)
-        .filter(({ orderHash, createdAtMs }) => Number(nonces[orderHash]) < nonce && createdAtMs > atMs),
-    );
+    const below: OrderRecord[] = [];
+    let [ended, all] = [0, 0];
+    for (const wallet of new Set(raises.map((raise) => raise.wallet))) {
+      const nonces = await sentBy(wallet);
+      const orders = await booked(Object.keys(nonces));
+      for (const { nonce, atMs } of raises.filter((raise) => raise.wallet === wallet))
+        below.push(
+          ...orders.filter(
+            ({ orderHash, createdAtMs }) => Number(nonces[orderHash]) < nonce && createdAtMs > atMs,
+          ),
+        );
+      ended += orders.filter(({ reason }) => reason === 'NONCE').length;
+      all += orders.length;
+    }
     expect(below).toEqual([]);
-    const ended = all.filter(({ reason }) => reason === 'NONCE').length;
-    tell(`${raises.length} raises against placing ended ${ended} of ${all.length} orders`);
+    tell(`${raises.length} raises against placing ended ${ended} of ${all} orders`);
     expect(ended).toBeGreaterThan(ROUNDS);
     expect(await w.differences()).toEqual([]);
   },
@@ -141,7 +146,6 @@ test(
 );
 
 async function openBelow(wallet: string, nonce: number): Promise<string[]> {
-  const nonces = await w.redis.hgetall('test:sent');
-  const found = (await orders()).filter((order) => order.maker === wallet && isOpen(order));
-  return found.map(({ orderHash }) => orderHash).filter((hash) => Number(nonces[hash]) < nonce);
+  const nonces = await sentBy(wallet);
+  return openOf(Object.keys(nonces).filter((hash) => Number(nonces[hash]) < nonce));
 }
