@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyTypedData } from 'ethers';
 import express, { type Express } from 'express';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import Joi from 'joi';
 import jwt from 'jsonwebtoken';
 import { EIP712_ORDER_TYPES } from '../src/auth/order-hash';
+import { tagOf } from '../src/store/redis/tags';
 
 /**
  * The baselines of a submission, each a process of its own on the Redis of its first argument.
@@ -116,23 +117,28 @@ function addPlain(app: Express, redis: Redis, domain: object, yesToken: string):
   });
 }
 
-function addFloor(app: Express, redis: Redis): void {
+/** With several servers, each request goes to another one. */
+function addFloor(app: Express, redis: Redis | Cluster, servers: number): void {
+  let turn = 0;
   redis.defineCommand('one', { numberOfKeys: 1, lua: 'return 1' });
   const scripts = redis as unknown as Record<'one', (...args: string[]) => Promise<unknown>>;
   app.use(express.json());
   app.post(['/orders', '/cancel'], async (request, response) => {
     const told = String(request.body.order?.signature ?? request.body.orderHash);
-    response.json({ orderHash: told.slice(0, 66), one: await scripts.one('floor', told) });
+    response.json({
+      orderHash: told.slice(0, 66),
+      one: await scripts.one(`{${tagOf(turn++ % servers)}}:floor`, told),
+    });
   });
 }
 
 const ORDER_TYPES_OF_ETHERS = EIP712_ORDER_TYPES as unknown as Parameters<typeof verifyTypedData>[1];
 
 function main([kind, url, domain, yesToken]: readonly string[]): void {
-  const redis = new Redis(url ?? '');
+  const urls = (url ?? '').split(',');
   const app = express();
-  if (kind === 'plain') addPlain(app, redis, JSON.parse(domain ?? '{}'), yesToken ?? '');
-  else addFloor(app, redis);
+  if (kind === 'plain') addPlain(app, new Redis(url ?? ''), JSON.parse(domain ?? '{}'), yesToken ?? '');
+  else addFloor(app, urls.length > 1 ? new Cluster(urls) : new Redis(url ?? ''), urls.length);
   // As in the exchange: a connection that waits for its turn is not closed while its next request arrives.
   const server = createServer({ keepAliveTimeout: 65_000 }, app);
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -33,12 +33,16 @@ export interface Wish {
 export type Signer = Awaited<ReturnType<typeof createSigner>>;
 
 /** A market, and signed submissions for it, by default alternately below and above the middle (BUY No). */
-export async function createSigner(web: Side, walletCount = WALLETS) {
+export async function createSigner(
+  web: Side,
+  walletCount = WALLETS,
+  terms: { readonly shard?: number } = {},
+) {
   const created = await call(
     web,
     'POST',
     '/admin/markets',
-    JSON.stringify({ question: 'Does the book fill?', minOrderSize: '0.01' }),
+    JSON.stringify({ question: 'Does the book fill?', minOrderSize: '0.01', ...terms }),
   );
   const market = JSON.parse(created.text) as {
     id: string;

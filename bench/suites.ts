@@ -19,6 +19,7 @@ import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
 import { benchSettle, type SettleRow, settleLines } from './settle';
 import { benchShards, type ShardsRow } from './shards';
+import { benchShardsWeb, type ShardsWebRow } from './shards-web';
 import { benchSoak, type KindRow, type SoakRow } from './soak';
 import { benchSoakArchive } from './soak-archive';
 import { benchSubmit, type SubmitRow } from './submit';
@@ -26,7 +27,7 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
 import { foreignLines } from './targets-foreign';
-import { shardsLines } from './targets-shards';
+import { shardsLines, shardsWebLines } from './targets-shards';
 import { soakLines } from './targets-soak';
 
 export interface Wishes {
@@ -134,6 +135,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.scaleLines,
   ),
   shards: suite<ShardsRow>(({ deadlineMs }, emit) => benchShards(deadlineMs, emit), shardsLines),
+  'shards-web': suite<ShardsWebRow>(
+    ({ deadlineMs }, emit) => benchShardsWeb(deadlineMs, emit),
+    shardsWebLines,
+  ),
   foreign: suite<ForeignRow>(
     ({ deadlineMs, full }, emit) => benchForeign(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
     foreignLines,

@@ -1,9 +1,11 @@
 import { atLeast, atMost, type Line, lineOf } from './line';
 import type { ShardsRow } from './shards';
+import type { ShardsWebRow } from './shards-web';
 
 /** The part of one shard's figure that is left, by what is reserved. */
 const PARTS: Readonly<Record<number, number>> = { 60: 0.95, 90: 0.9 };
 const PULLED_TIMES = 3;
+const WEB_PART = 0.95;
 
 export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
   rows.flatMap((row) => {
@@ -33,3 +35,18 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
       }),
     ];
   });
+
+export const shardsWebLines = (rows: readonly ShardsWebRow[]): Line[] =>
+  rows.map(({ shards, connections, webMicros, ofOne, floorOfOne }) =>
+    lineOf({
+      ...{
+        suite: 'shards-web',
+        what: `${shards} shards, ${connections} connections: an order costs web`,
+        figure: webMicros,
+        unit: 'us CPU',
+      },
+      baseline: `one shard, as orders a second of CPU; with Express alone ${floorOfOne}`,
+      ratio: ofOne,
+      ...(shards > 1 && { target: atLeast(WEB_PART, 'ratio') }),
+    }),
+  );
