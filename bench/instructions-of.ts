@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { addressBytes } from '../src/store/records/order';
 import type { RedisClient } from '../src/store/redis/scripts';
+import type { Channels, SendReply } from '../src/store/verbs/channels';
 import type { PlaceRequest } from '../src/store/verbs/place';
 import { median } from './figures';
 import { plantTraces } from './planted-traces';
@@ -17,6 +19,8 @@ const CALLS = 300;
 const RESTING = 500;
 const ROUNDS = 5;
 const IN_FLIGHT = 100;
+/** Wallets that send. */
+const PULLS = 100;
 const COMMAND_MS_MAX = 60_000;
 const TRACES = 3_000;
 const TRACED = { id: 'tracedmk', conditionId: `0x${'2'.repeat(64)}`, slug: 'traced' };
@@ -28,6 +32,8 @@ const load = (...places: string[]) =>
 const { MARKET, batched, passive, request, wallet } = load('bench/engine.ts') as typeof import('./engine');
 const { createScripts } = load('src/store/redis/scripts.ts', 'src/store/scripts.ts');
 const { createEngine } = load('src/store/verbs/engine.ts', 'src/store/engine.ts');
+const { createChannels } = load('src/store/verbs/channels.ts');
+const { shardKeys } = load('src/store/redis/keys.ts') as typeof import('../src/store/redis/keys');
 
 /** The instructions of all EVALSHA since the last dump. A dump starts the count again. */
 function instructions(): number {
@@ -44,6 +50,51 @@ async function inFlight(total: number, task: (i: number) => Promise<unknown>): P
 }
 
 const listOf = <T>(length: number, item: (i: number) => T): T[] => Array.from({ length }, (_, i) => item(i));
+
+type Count = (op: string, round: number, calls: number, work: () => Promise<void>) => Promise<void>;
+
+/** The commands that bring collateral to another shard. Wallets send it to and fro between the shards 1 and 2. */
+async function countPulls(redis: Redis, run: unknown, count: Count): Promise<void> {
+  const shards = [0, 1, 2].map((k) => shardKeys(k));
+  const channels: Channels = createChannels({ redis, run, shards });
+  const engine = createEngine({ run, grantMicro: 1e14, makersMax: 1000, keys: shards[1] });
+  const owners = listOf(PULLS, (i) => addressBytes(wallet(5e6 + i)));
+  await inFlight(PULLS, (i) => engine.credit(wallet(5e6 + i), 1e9));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [from, to] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      const home = from === 1 ? { grantMicro: 0 } : { nonce: 0 };
+      const send = (wallet: Buffer, needMicro: number) =>
+        channels.send({ from, to, wallet, needMicro, token: 'one', home, holds: true });
+      const sent: SendReply[] = [];
+      const isCounted = from === 1 ? round : 0;
+      await count('send', isCounted, PULLS, () =>
+        inFlight(PULLS, async (i) => {
+          sent[i] = await send(owners[i] as Buffer, 1e6);
+        }),
+      );
+      await count('take', isCounted, PULLS, () =>
+        inFlight(PULLS, async (i) => {
+          const reply = sent[i];
+          if (reply?.code !== 'OK' || !reply.entry) throw new Error('nothing was sent');
+          await channels.take(from, to, reply.entry);
+        }),
+      );
+      await count('send with too little', isCounted, PULLS, () =>
+        inFlight(PULLS, (i) => send(owners[i] as Buffer, 1e13)),
+      );
+    }
+    await count('hold', round, PULLS, () =>
+      inFlight(PULLS, (i) => channels.hold(1, owners[i] as Buffer, 'one', 2)),
+    );
+    await count('look', round, PULLS, () => inFlight(PULLS, (i) => channels.look(1, owners[i] as Buffer)));
+    await count('release', round, PULLS, () =>
+      inFlight(PULLS, (i) => channels.release(1, owners[i] as Buffer, 'one')),
+    );
+  }
+}
 
 async function main(): Promise<void> {
   const redis = new Redis(url, { commandTimeout: COMMAND_MS_MAX });
@@ -102,6 +153,7 @@ async function main(): Promise<void> {
       }),
     );
   }
+  await countPulls(redis, run, count);
   const medians = Object.entries(counts).map(([op, values]) => [op, Math.round(median(values))]);
   process.send?.(Object.fromEntries(medians), () => redis.disconnect());
 }

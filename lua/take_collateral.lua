@@ -22,11 +22,12 @@ local shard, source = ARGV[1], ARGV[2]
 local now_ms = outbox.now_ms()
 local mark = redis.call('HGET', KEYS[1], source) or '0-0'
 
--- Choose the entries that follow the mark, and list their wallets.
+-- Choose the entries that follow the mark, and list their wallets. An entry that names the mark as the one before it is later
+-- than the mark, so the ids of all others alone are compared.
 local wallets, slot_of, taken, total, code = {}, {}, {}, 0, 'OK'
 for i = 3, #ARGV, 2 do
-  local id, entry = ARGV[i], ARGV[i + 1]
-  if #taken < TAKE_MAX and code == 'OK' and channel.is_later(id, mark) then
+  if #taken < TAKE_MAX and code == 'OK' then
+    local id, entry = ARGV[i], ARGV[i + 1]
     local wallet, amount, _, before = channel.open(entry)
     if before == mark and total + amount > integer.MOST then
       break
@@ -36,7 +37,7 @@ for i = 3, #ARGV, 2 do
         wallets[#wallets + 1] = wallet
         slot_of[wallet] = #wallets
       end
-    else
+    elseif channel.is_later(id, mark) then
       code = channel.is_later(before, mark) and 'BEHIND' or 'BROKEN'
     end
   end
@@ -45,23 +46,25 @@ if #taken == 0 then
   return { code, integer.text(now_ms), mark, 0 }
 end
 
-local accounts, moves = ledger.read(shard, nil, wallets, #wallets, 0), {}
-local nets, changed = redis.call('HMGET', KEYS[3], unpack(wallets)), {}
+local accounts, nets = redis.call('HMGET', KEYS[2], unpack(wallets)), redis.call('HMGET', KEYS[3], unpack(wallets))
+local known = { unpack(nets) }
 for i = 1, #taken do
   local wallet, amount, nonce = channel.open(taken[i])
   local slot = slot_of[wallet]
-  ledger.move(accounts, slot, amount, 0)
-  ledger.lift(accounts, slot, nonce)
+  local free, reserved, own_nonce, faucet_ms = 0, 0, 0, 0
+  if accounts[slot] then
+    free, reserved, own_nonce, faucet_ms = ledger.open_cash(accounts[slot])
+  end
+  accounts[slot] = ledger.cash_with(free, reserved, math.max(own_nonce, nonce), faucet_ms, amount, 0)
   nets[slot] = channel.net_with(nets[slot], 0, amount)
 end
-for slot = 1, #wallets do
-  changed[2 * slot - 1], changed[2 * slot] = wallets[slot], nets[slot]
-  moves[slot] = outbox.move(outbox.NOTHING, 0, 0, 0)
-end
+local move = outbox.move(outbox.NOTHING, 0, 0, 0)
 -- From here on nothing may fail.
-ledger.write(accounts, shard, nil, #wallets)
+for slot = 1, #wallets do
+  ledger.put(KEYS[2], wallets[slot], accounts[slot])
+  channel.put_net(KEYS[3], wallets[slot], nets[slot], known[slot])
+end
 redis.call('HSET', KEYS[1], source, mark)
 redis.call('HINCRBY', KEYS[4], 'got:' .. source, integer.text(total))
-redis.call('HSET', KEYS[3], unpack(changed))
-outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, table.concat(wallets), table.concat(moves))
+outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, table.concat(wallets), string.rep(move, #wallets))
 return { code, integer.text(now_ms), mark, #taken }

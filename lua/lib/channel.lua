@@ -56,9 +56,19 @@ function channel.net_with(packed, sent, got)
   return struct.pack(channel.NET, (sent_before + sent) % channel.WRAP, (got_before + got) % channel.WRAP)
 end
 
+-- Stores the amounts that a wallet sent and got. Every transfer reads and writes them, so the hash is a table (lib/tables).
+function channel.put_net(key, wallet, net, is_known)
+  redis.call('HSET', key, wallet, net)
+  if not is_known then
+    local tables = require('lib.tables')
+    tables.make(key)
+  end
+end
+
 -- Notes that a wallet may have an account in a shard. Returns its bitmap, and whether the bit is new.
 function channel.note_shard(key, wallet, number)
-  local bitmap = redis.call('HGET', key, wallet) or BITMAP
+  local known = redis.call('HGET', key, wallet)
+  local bitmap = known or BITMAP
   local at, value = math.floor(number / BITS) + 1, 2 ^ (number % BITS)
   local byte = bitmap:byte(at)
   if math.floor(byte / value) % 2 == 1 then
@@ -66,6 +76,10 @@ function channel.note_shard(key, wallet, number)
   end
   bitmap = bitmap:sub(1, at - 1) .. string.char(byte + value) .. bitmap:sub(at + 1)
   redis.call('HSET', key, wallet, bitmap)
+  if not known then
+    local tables = require('lib.tables')
+    tables.make(key)
+  end
   return bitmap, true
 end
 

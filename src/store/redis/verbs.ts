@@ -33,6 +33,7 @@ type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer,
 type Flag = number;
 type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
 type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
+type SentOrHeld = Coded<[amountOrBitmap?: Buffer, idOrCash?: Buffer, entryOrNet?: Buffer]>;
 type SweepReply = Coded<[rank: Buffer, behind: number, hashes: Buffer, ...touched: Buffer[]]>;
 
 const verb = <
@@ -83,8 +84,8 @@ export const VERBS = {
   // Money between shards.
   send_collateral: verb(
     ['channel', 'cash', 'nets', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
-    7,
-  ).replies<Coded<[detail?: Buffer, id?: Buffer, entry?: Buffer]>>(),
+    8,
+  ).replies<SentOrHeld>(),
   take_collateral: verb(['taken', 'cash', 'nets', 'sums', 'outbox'], 2, { args: true }).replies<
     Coded<[mark: Buffer, taken: number]>
   >(),
@@ -93,7 +94,7 @@ export const VERBS = {
     Coded<[amount: Buffer]>
   >(),
   mend_channel: verb(['channel', 'channelDraft', 'sums', 'mode'], 3).replies<Buffer>(),
-  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<Coded<[bitmap?: Buffer, nonce?: Buffer]>>(),
+  hold_purse: verb(['purseHold', 'purses', 'cash', 'nets'], 4).replies<SentOrHeld>(),
   release_purse: verb(['purseHold'], 1).replies<Flag>(),
   read_account: verb(['cash', 'nets', 'holdings'], 2).replies<
     [cash: Buffer, net: Buffer, ...held: [market: Buffer, tokens: Buffer][]]

@@ -7,7 +7,7 @@ import { NET } from '../records/layout';
 import { addressBytes } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
-import { inTransitOf } from '../verbs/channels';
+import { inTransitOf } from '../verbs/purse-in-shard';
 import { partAt, type WalletShards } from './wallet-shards';
 
 interface BalancesOptions {

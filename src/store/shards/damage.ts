@@ -3,7 +3,7 @@ import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { inTransitOf } from '../verbs/channels';
+import { inTransitOf } from '../verbs/purse-in-shard';
 
 /** An entry that the other shard has yet to take. */
 export interface KeptEntry {

@@ -52,7 +52,11 @@ export function createMending(
 
   async function note(wallet: Buffer, shard: number): Promise<void> {
     const home = keysOf(homeOf(wallet, shards.length as ShardCount));
-    await run('hold_purse', [home.purseHold(wallet), home.purses, home.cash], [wallet, '', 0, shard]);
+    await run(
+      'hold_purse',
+      [home.purseHold(wallet), home.purses, home.cash, home.nets],
+      [wallet, '', 0, shard],
+    );
   }
 
   /** The free collateral of one account in any shard, the sender's first. */

@@ -5,7 +5,8 @@ import { accountName } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { ChannelBroken, createChannels, shardsIn } from '../verbs/channels';
+import { ChannelBroken, createChannels } from '../verbs/channels';
+import { shardsIn } from '../verbs/purse-in-shard';
 import { type BrokenChannel, excessOf, readBroken } from './damage';
 import { listChannels } from './list';
 import { createMending, type Mending } from './mending';
@@ -150,7 +151,11 @@ async function noteShards({ redis, run, shards }: RepairOptions, { to }: BrokenC
       const keys = shards[home] as ShardKeys;
       const bitmap = await redis.hgetBuffer(keys.purses, wallet);
       if (bitmap && shardsIn(bitmap).includes(to)) return;
-      await run('hold_purse', [keys.purseHold(wallet), keys.purses, keys.cash], [wallet, '', 0, to]);
+      await run(
+        'hold_purse',
+        [keys.purseHold(wallet), keys.purses, keys.cash, keys.nets],
+        [wallet, '', 0, to],
+      );
     });
     await Promise.all(noting);
     cursor = next.toString();

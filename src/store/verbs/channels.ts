@@ -1,22 +1,11 @@
 import { Cluster, type Redis } from 'ioredis';
 import { Refusal } from '../../exchange/errors';
-import { decodeCash } from '../records/account';
-import { NET } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
-
-/** The wallet's collateral in one shard, and what it sent from there and got there, modulo WRAP. */
-export interface PurseInShard {
-  /** Null when the wallet has no account there. */
-  readonly freeMicro: number | null;
-  readonly reservedMicro: number;
-  readonly nonce: number;
-  readonly sentMicro: number;
-  readonly gotMicro: number;
-}
+import { type Held, heldOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
 
 export interface SendOptions {
   readonly from: number;
@@ -26,6 +15,8 @@ export interface SendOptions {
   readonly needMicro: number;
   /** Of the caller's hold; empty without one. */
   readonly token: string;
+  /** At home: takes the hold under the token when an account has too little. */
+  readonly holds?: boolean;
   /** At the wallet's home the grant of a new wallet, elsewhere the nonce that it has at home. */
   readonly home: { readonly grantMicro: number } | { readonly nonce: number };
 }
@@ -33,10 +24,14 @@ export interface SendOptions {
 /** An entry of a channel: its id, and its bytes. */
 export type Entry = readonly [id: Buffer, bytes: Buffer];
 
-/** How much was sent, or why nothing was. The entry is null while its loss is to be feared. */
+/**
+ * How much was sent, or why nothing was. The entry is null while its loss is to be feared. `held` is null when no hold was asked for,
+ * when the wallet has no account at home, or while the loss of the hold is to be feared.
+ */
 export type SendReply =
   | { readonly code: 'OK'; readonly sentMicro: number; readonly entry: Entry | null }
-  | { readonly code: 'SHORT' | 'BUSY' };
+  | { readonly code: 'SHORT'; readonly held: Held | null }
+  | { readonly code: 'BUSY' };
 
 export interface Channels {
   /** send_collateral. Throws HALTED. */
@@ -51,13 +46,8 @@ export interface Channels {
    * confirm its entries in time. Throws ChannelBroken.
    */
   drain(from: number, to: number): Promise<boolean>;
-  /** hold_purse: the shards of the wallet in ascending order, and its nonce; null when another gatherer holds it. */
-  hold(
-    home: number,
-    wallet: Buffer,
-    token: string,
-    shard: number,
-  ): Promise<{ readonly shards: readonly number[]; readonly nonce: number } | null>;
+  /** hold_purse; null when another gatherer holds it. */
+  hold(home: number, wallet: Buffer, token: string, shard: number): Promise<Held | null>;
   release(home: number, wallet: Buffer, token: string): Promise<void>;
   /** The shards in which the wallet may have an account, besides its home. */
   shardsOf(home: number, wallet: Buffer): Promise<number[]>;
@@ -91,30 +81,13 @@ export class ChannelBroken extends Refusal {
   }
 }
 
-/** lua/lib/channel.lua has the same number: what a wallet sent and got is counted modulo it. */
-const WRAP = 2 ** 52;
 const HOLD_MS = 1_500;
 const READ_MAX = 100;
 /** The most calls of one drain. */
 const DRAIN_STEPS_MAX = 1_000;
 /** The time that replicas have to confirm what a transfer takes; the next pull or `finishTransfers` takes it after that. */
 const WAIT_MS = 50;
-const BITS = 8;
 const ROLE_REPLICAS = 2;
-
-/** The amount on its way according to some purses: a difference of counters that wrap. */
-export function inTransitOf(purses: readonly Pick<PurseInShard, 'sentMicro' | 'gotMicro'>[]): number {
-  // Each sum is below 2^53, and so exact.
-  const sum = purses.reduce((so, { sentMicro, gotMicro }) => (so + (sentMicro - gotMicro)) % WRAP, 0);
-  return sum > WRAP / 2 ? sum - WRAP : sum < -WRAP / 2 ? sum + WRAP : sum;
-}
-
-export function shardsIn(bitmap: Buffer): number[] {
-  const found: number[] = [];
-  for (let k = 0; k < bitmap.length * BITS; k++)
-    if (((bitmap[Math.floor(k / BITS)] ?? 0) >> (k % BITS)) & 1) found.push(k);
-  return found;
-}
 
 /** How often the connection to a node was cut. */
 const cuts = new WeakMap<Redis, number>();
@@ -163,22 +136,29 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     return keys;
   }
 
-  async function send({ from, to, wallet, needMicro, token, home }: SendOptions): Promise<SendReply> {
+  async function send(options: SendOptions): Promise<SendReply> {
+    const { from, to, wallet, needMicro, token, home } = options;
     const keys = keysOf(from);
     const [grant, nonce] = 'grantMicro' in home ? [String(home.grantMicro), ''] : ['', home.nonce];
     const scriptKeys = [
       ...([keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode] as const),
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
-    const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
+    const holdMs = options.holds ? HOLD_MS : '';
+    const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce, holdMs] as const;
     const { reply, isSafe } = await safely(keys, () => run('send_collateral', scriptKeys, args));
-    const [code, , detail, id, bytes] = reply;
+    const [code, , first, second, third] = reply;
     const name = code.toString();
     if (name === 'OK') {
       onSent(from);
-      return { code: name, sentMicro: Number(detail), entry: isSafe && id && bytes ? [id, bytes] : null };
+      return {
+        code: name,
+        sentMicro: Number(first),
+        entry: isSafe && second && third ? [second, third] : null,
+      };
     }
-    if (name === 'SHORT' || name === 'BUSY') return { code: name };
+    if (name === 'SHORT') return { code: name, held: isSafe ? heldOf(first, second, third) : null };
+    if (name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }
 
@@ -245,15 +225,14 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
 
   async function hold(home: number, wallet: Buffer, token: string, shard: number) {
     const keys = keysOf(home);
-    const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
-    // The bit of a shard must not be lost once collateral is there.
+    const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash, keys.nets] as const;
     const { reply, isSafe } = await safely(keys, () =>
       run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
+    // The bit of a shard must not be lost once collateral is there.
     if (!isSafe) throw notSafe();
-    const [code, , bitmap, nonce] = reply;
-    if (code.toString() !== 'OK' || !bitmap) return null;
-    return { shards: shardsIn(bitmap), nonce: Number(nonce) };
+    const [, , bitmap, cash, net] = reply;
+    return heldOf(bitmap, cash, net);
   }
 
   async function release(home: number, wallet: Buffer, token: string): Promise<void> {
@@ -267,9 +246,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
     const keys = keysOf(shard);
-    const [cash, net] = await run('read_purse', [keys.cash, keys.nets], [wallet]);
-    const account = cash.length > 0 ? decodeCash(cash) : { freeMicro: null, reservedMicro: 0, nonce: 0 };
-    return { ...account, ...(net.length > 0 ? NET.read(net) : { sentMicro: 0, gotMicro: 0 }) };
+    return purseOf(...(await run('read_purse', [keys.cash, keys.nets], [wallet])));
   }
 
   async function lift(shard: number, wallet: Buffer, nonce: number): Promise<void> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
-import { type Micro, parseScaled } from '../../exchange/units';
+import type { Micro } from '../../exchange/units';
 import { addressBytes } from '../records/order';
-import { scriptRefusal } from '../redis/refusals';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { type Channels, type Entry, inTransitOf, notSafe, type PurseInShard } from './channels';
+import { type Channels, type Entry, notSafe } from './channels';
+import { attempt, insufficient, type Lacking } from './lacking';
+import { type Held, inTransitOf, type PurseInShard } from './purse-in-shard';
 
 export interface Purse {
   /**
@@ -42,15 +43,6 @@ const ROUNDS_MAX = 8;
 /** The time for which a command waits for another gatherer of the same wallet, and looks again after each step. */
 const BUSY_MS_MAX = 2_000;
 const BUSY_STEP_MS = 15;
-const MICRO_DECIMALS = 6;
-/** The code of the asset (lua/lib/ledger.lua). */
-const COLLATERAL = 0;
-
-/** A refusal for want of collateral. */
-interface Lacking {
-  readonly requiredMicro: number;
-  readonly availableMicro: number;
-}
 
 /** A wallet's collateral in all of its shards. */
 interface View {
@@ -96,39 +88,48 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     gathering: Gathering<T>,
     first: Lacking,
   ): Promise<{ readonly end: PullEnd; readonly done: T }> {
-    const { shard, home, wallet, command } = gathering;
-    let lacking = first;
-    const arriving = home === shard ? null : await pullFromHome(shard, home, wallet, lacking);
-    if (arriving) {
-      // It leaves right behind the command that takes the collateral, on the same connection, and does not wait for its reply.
-      const second = await attempt(command);
-      if ('done' in second) return { end: 'home', done: second.done };
-      await arriving.arrival;
-      // It overtook the collateral when that Redis did not know the script yet, or when more than one entry had to be taken.
-      const third = await attempt(command);
-      if ('done' in third) return { end: 'home', done: third.done };
-      lacking = third;
-    }
-    return { end: 'gathered', done: await gather(gathering, lacking) };
+    const asked = await askHome(gathering, first);
+    if (!('arrival' in asked)) return { end: 'gathered', done: await gather(gathering, first, asked.held) };
+    const next = await behind([asked.arrival], gathering.command);
+    if ('done' in next) return { end: 'home', done: next.done };
+    return { end: 'gathered', done: await gather(gathering, next, null) };
   }
 
-  /** Most pulls end here: the home has enough. Null when it has not. */
-  async function pullFromHome(
-    shard: number,
-    home: number,
-    wallet: Buffer,
+  /** Most pulls end here: the home has enough. Else it gives the hold of the purse, unless another gatherer has it. */
+  async function askHome<T>(
+    { shard, home, wallet, token }: Gathering<T>,
     lacking: Lacking,
-  ): Promise<{ readonly arrival: Promise<void> } | null> {
+  ): Promise<{ readonly arrival: Promise<void> } | { readonly held: Held | null }> {
+    if (home === shard) return { held: null };
     const needMicro = lacking.requiredMicro - lacking.availableMicro;
     const sent = await channels.send({
-      ...{ from: home, to: shard, wallet, needMicro, token: '' },
+      ...{ from: home, to: shard, wallet, needMicro, token, holds: true },
       home: { grantMicro },
     });
-    if (sent.code !== 'OK') return null;
-    const arrival = arrive(home, shard, sent.entry);
-    // The command may be done without it.
+    if (sent.code !== 'OK') return { held: sent.code === 'SHORT' ? sent.held : null };
+    return { arrival: arriving(home, shard, sent.entry) };
+  }
+
+  /**
+   * Runs the command behind the commands that take what was sent: it leaves right after them, on the same connection, and does not
+   * wait for their replies.
+   */
+  async function behind<T>(
+    arrivals: readonly Promise<void>[],
+    command: () => Promise<T>,
+  ): Promise<{ readonly done: T } | Lacking> {
+    const next = await attempt(command);
+    if ('done' in next || arrivals.length === 0) return next;
+    // It overtook the collateral when that Redis did not know the script yet, or when more than one entry had to be taken.
+    await Promise.all(arrivals);
+    return attempt(command);
+  }
+
+  /** An error of it goes to the callers that wait for it. The command may be done before it arrives, and then no caller waits. */
+  function arriving(from: number, to: number, entry: Entry | null): Promise<void> {
+    const arrival = arrive(from, to, entry);
     arrival.catch(() => undefined);
-    return { arrival };
+    return arrival;
   }
 
   /** Takes what was sent: the entry alone when nothing else is on its way, else all that is. */
@@ -137,8 +138,11 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     if (!(await channels.drain(from, to))) throw notSafe();
   }
 
-  /** The first look is without the hold, so a wallet that has too little does not wait for its other commands. */
-  async function gather<T>(gathering: Gathering<T>, first: Lacking): Promise<T> {
+  /**
+   * Without the hold, the first look is made all the same, so a wallet that has too little does not wait for its other commands.
+   * It also tells who is to send once the purse is held: a shard that has less by then sends nothing.
+   */
+  async function gather<T>(gathering: Gathering<T>, first: Lacking, given: Held | null): Promise<T> {
     const { shard, home, wallet, token, countsOwn, command } = gathering;
     let lacking = first;
     let before: PurseInShard | null = null;
@@ -146,11 +150,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     let isHeld = false;
     try {
       for (let round = 0; round <= ROUNDS_MAX; round++) {
-        const held = round > 0 ? await holdPurse(gathering) : null;
+        const held = round > 0 ? await holdPurse(gathering) : given;
         isHeld ||= held !== null;
-        // The first look also tells who is to send once the purse is held: a shard that has less by then sends nothing.
-        if (view === null || round > 1 || countsOwn)
-          view = await lookAt(gathering, held?.shards ?? (await channels.shardsOf(home, wallet)));
+        if (view === null || round > 1 || countsOwn || given) view = await lookAt(gathering, held);
         const own = freeAt(gathering, view, shard);
         // The command counted this amount at another moment. Both are comparable when nothing moved in between.
         const isKnown = !countsOwn || (before !== null && hasSameMoves(before, view.purses.get(shard)));
@@ -163,9 +165,12 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
           throw insufficient(lacking, totalMicro);
         }
         if (isKnown && !held) continue;
-        if (isKnown && held) await bring(gathering, view, held.nonce, lacking.requiredMicro - ownMicro);
+        const arrivals =
+          isKnown && held
+            ? await bring(gathering, view, held.purse.nonce, lacking.requiredMicro - ownMicro)
+            : [];
         before = countsOwn ? await channels.look(shard, wallet) : null;
-        const next = await attempt(command);
+        const next = await behind(arrivals, command);
         if ('done' in next) return next.done;
         lacking = next;
       }
@@ -190,7 +195,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       const before = await channels.look(shard, wallet);
       const next = await attempt(() => command(false));
       if ('done' in next) return next.done;
-      const view = await lookAt({ shard, home, wallet }, await channels.shardsOf(home, wallet));
+      const view = await lookAt({ shard, home, wallet }, null);
       if (!hasSameMoves(before, view.purses.get(shard))) continue;
       const totalMicro = totalOf({ home }, view) - freeAt({ home }, view, shard) + next.availableMicro;
       if (totalMicro < next.requiredMicro) throw insufficient(next, totalMicro);
@@ -210,12 +215,18 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     }
   }
 
+  /** The reply with the hold has the purse at home, so the home is not asked again. */
   async function lookAt(
     { shard, home, wallet }: Pick<Gathering<unknown>, 'shard' | 'home' | 'wallet'>,
-    others: readonly number[],
+    held: Held | null,
   ): Promise<View> {
-    const shards = [...new Set([shard, home, ...others])];
-    const found = await Promise.all(shards.map(async (k) => [k, await channels.look(k, wallet)] as const));
+    const others = held?.shards ?? (await channels.shardsOf(home, wallet));
+    const found = await Promise.all(
+      [...new Set([home, shard, ...others])].map(async (k) => {
+        const purse = held && k === home ? held.purse : await channels.look(k, wallet);
+        return [k, purse] as const;
+      }),
+    );
     return { purses: new Map(found), inTransitMicro: inTransitOf(found.map(([, purse]) => purse)) };
   }
 
@@ -225,13 +236,16 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   const totalOf = (gathering: Home, view: View): number =>
     [...view.purses.keys()].reduce((sum, k) => sum + freeAt(gathering, view, k), view.inTransitMicro);
 
-  /** Brings what is needed: first what is on its way already, then from the fewest shards, which are the largest. */
+  /**
+   * Has what is needed sent, from the fewest shards, which are the largest, and returns its arrivals. While some of the wallet's
+   * collateral is on its way, it takes that instead.
+   */
   async function bring<T>(
     gathering: Gathering<T>,
     view: View,
     nonce: number,
     needMicro: number,
-  ): Promise<void> {
+  ): Promise<Promise<void>[]> {
     const { shard, home, wallet, token } = gathering;
     const shards = [...view.purses.keys()];
     if (view.inTransitMicro !== 0) {
@@ -239,13 +253,13 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
         shards.filter((to) => to !== from).map((to) => [from, to] as const),
       );
       await Promise.all(pairs.map(([from, to]) => arrive(from, to, null)));
-      return;
+      return [];
     }
     const donors = shards
       .filter((k) => k !== shard)
       .map((from) => ({ from, freeMicro: freeAt(gathering, view, from) }))
       .sort((a, b) => b.freeMicro - a.freeMicro);
-    const sends: Promise<void>[] = [];
+    const sends: Promise<Promise<void>[]>[] = [];
     let left = needMicro;
     for (const { from, freeMicro } of donors) {
       const part = Math.min(left, freeMicro);
@@ -253,9 +267,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       left -= part;
       const terms = from === home ? { grantMicro } : { nonce };
       const send = channels.send({ from, to: shard, wallet, needMicro: part, token, home: terms });
-      sends.push(send.then((sent) => (sent.code === 'OK' ? arrive(from, shard, sent.entry) : undefined)));
+      sends.push(send.then((sent) => (sent.code === 'OK' ? [arriving(from, shard, sent.entry)] : [])));
     }
-    await Promise.all(sends);
+    return (await Promise.all(sends)).flat();
   }
 
   return { funded, tried };
@@ -263,20 +277,3 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
 
 const hasSameMoves = (a: PurseInShard, b: PurseInShard | undefined): boolean =>
   a.sentMicro === b?.sentMicro && a.gotMicro === b.gotMicro;
-
-const insufficient = ({ requiredMicro }: Lacking, totalMicro: number): Refusal =>
-  scriptRefusal('INSUFFICIENT_BALANCE', [requiredMicro, totalMicro, COLLATERAL]);
-
-/** The command's answer, or the collateral that it lacks. Tokens are in the shard of their market alone. */
-async function attempt<T>(command: () => Promise<T>): Promise<{ readonly done: T } | Lacking> {
-  try {
-    return { done: await command() };
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_BALANCE') throw error;
-    const { asset, required, available } = error.extra;
-    if (asset !== 'COLLATERAL') throw error;
-    return { requiredMicro: microOf(required), availableMicro: microOf(available) };
-  }
-}
-
-const microOf = (text: unknown): number => Number(parseScaled(String(text), MICRO_DECIMALS));

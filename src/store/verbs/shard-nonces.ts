@@ -73,7 +73,7 @@ export function createShardNonces(options: ShardNoncesOptions): ShardNonces {
     if (nonce !== there.nonce) throw scriptRefusal('INVALID_NONCE_VALUE', [there.nonce]);
     // Notes the shard, and reads the nonce once more behind that: a raise reads the shards behind itself.
     const held = await channels.hold(home, wallet, '', shard);
-    await channels.lift(shard, wallet, held?.nonce ?? there.nonce);
+    await channels.lift(shard, wallet, held?.purse.nonce ?? there.nonce);
     return true;
   }
 

@@ -1,9 +1,11 @@
+import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { CHANNEL_ENTRY } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
-import { ChannelBroken, shardsIn } from '../../../src/store/verbs/channels';
+import { ChannelBroken } from '../../../src/store/verbs/channels';
+import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
 import { createTransfers } from '../../../src/store/verbs/transfers';
 import { startTestRedis } from '../../support/redis';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
@@ -87,10 +89,28 @@ describe('send_collateral', () => {
 
   test('refuses what the account does not have, and then changes nothing', async () => {
     const before = await w.redis.dbsize();
-    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT' });
+    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT', held: null });
     expect(await w.redis.dbsize()).toBe(before);
     const guest = { from: 2, to: 1, wallet: alice, needMicro: 1, token: '', home: { nonce: 0 } };
-    expect(await w.channels.send(guest)).toEqual({ code: 'SHORT' });
+    expect(await w.channels.send(guest)).toEqual({ code: 'SHORT', held: null });
+  });
+
+  test('gives an account that has too little the hold instead, and notes the other shard', async () => {
+    const short = { from: 0, to: 1, wallet: alice, needMicro: GRANT + 1, token: 'one', holds: true };
+    const asked = () => w.channels.send({ ...short, home: { grantMicro: GRANT } });
+    // A wallet without an account would leave its hold and its shards behind.
+    expect(await asked()).toEqual({ code: 'SHORT', held: null });
+    expect(await w.redis.exists(home.purses, home.purseHold(alice))).toBe(0);
+    await w.exchange.credit(`0x${alice.toString('hex')}`, micro(5));
+    const purse = { freeMicro: GRANT + 5, reservedMicro: 0, nonce: 0, sentMicro: 0, gotMicro: 0 };
+    expect(await w.channels.send({ ...short, needMicro: GRANT + 6, home: { grantMicro: 0 } })).toEqual({
+      code: 'SHORT',
+      held: { shards: [1], purse },
+    });
+    expect(await w.redis.pttl(home.purseHold(alice))).toBeGreaterThan(0);
+    expect(await w.channels.hold(0, alice, 'two', 2)).toBeNull();
+    expect(await send(1)).toEqual({ code: 'BUSY' });
+    expect(await w.differences()).toEqual([]);
   });
 
   test('is refused while the exchange is halted, and take is not', async () => {
@@ -104,7 +124,10 @@ describe('send_collateral', () => {
   });
 
   test('at home respects the hold of another gatherer', async () => {
-    expect(await w.channels.hold(0, alice, 'one', 1)).toEqual({ shards: [1], nonce: 0 });
+    expect(await w.channels.hold(0, alice, 'one', 1)).toMatchObject({
+      shards: [1],
+      purse: { freeMicro: null },
+    });
     expect(await w.channels.hold(0, alice, 'two', 2)).toBeNull();
     expect(await send(1)).toEqual({ code: 'BUSY' });
     expect(await send(1, 'one')).toMatchObject({ code: 'OK' });
@@ -112,7 +135,10 @@ describe('send_collateral', () => {
     expect(await send(1)).toEqual({ code: 'BUSY' });
     await w.channels.release(0, alice, 'one');
     expect(await send(1)).toMatchObject({ code: 'OK' });
-    expect(await w.channels.hold(0, alice, 'two', 2)).toEqual({ shards: [1, 2], nonce: 0 });
+    expect(await w.channels.hold(0, alice, 'two', 2)).toMatchObject({
+      shards: [1, 2],
+      purse: { freeMicro: GRANT / 4, reservedMicro: 0, nonce: 0, sentMicro: (GRANT * 3) / 4, gotMicro: 0 },
+    });
     expect(await w.redis.pttl(home.purseHold(alice))).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { RunningRedis } from '../../../src/local/redis';
 import type { Channels } from '../../../src/store/verbs/channels';
+import type { Held, PurseInShard } from '../../../src/store/verbs/purse-in-shard';
 import { createRandom, type Random } from '../../support/random';
 import { startTestRedis } from '../../support/redis';
 import { chooseSeed, tell } from '../../support/telling';
@@ -87,10 +88,19 @@ async function race(purse: Purse, random: Random): Promise<readonly Played[]> {
 }
 
 /** Sees what the shards have, and not what is on its way between them. */
-const blind = (channels: Channels): Channels => ({
-  ...channels,
-  look: async (...args) => ({ ...(await channels.look(...args)), sentMicro: 0, gotMicro: 0 }),
-});
+const blind = (channels: Channels): Channels => {
+  const unmoved = (purse: PurseInShard): PurseInShard => ({ ...purse, sentMicro: 0, gotMicro: 0 });
+  const heldBlind = (held: Held | null): Held | null => held && { ...held, purse: unmoved(held.purse) };
+  return {
+    ...channels,
+    look: async (...args) => unmoved(await channels.look(...args)),
+    hold: async (...args) => heldBlind(await channels.hold(...args)),
+    async send(options) {
+      const sent = await channels.send(options);
+      return sent.code === 'SHORT' ? { ...sent, held: heldBlind(sent.held) } : sent;
+    },
+  };
+};
 
 interface Races {
   readonly counts: Readonly<Record<Told['end'], number>>;

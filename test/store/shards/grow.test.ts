@@ -14,7 +14,7 @@ import { homeOf } from '../../../src/store/redis/tags';
 import { createDirectory } from '../../../src/store/shards/directory';
 import { type GrowOptions, type GrowStep, growShards } from '../../../src/store/shards/grow';
 import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
-import { shardsIn } from '../../../src/store/verbs/channels';
+import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
 import { startTestCluster, startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 import { type Auditing, openAuditing } from '../audit/auditing';

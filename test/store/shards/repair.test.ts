@@ -7,7 +7,7 @@ import { addressBytes } from '../../../src/store/records/order';
 import { shardKeys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { repairChannels } from '../../../src/store/shards/repair';
-import { shardsIn } from '../../../src/store/verbs/channels';
+import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
 import { type DurableRedis, startDurableRedis } from '../../support/durable-redis';
 import { openLink, startTestRedis } from '../../support/redis';
 import { until } from '../../support/waiting';
