@@ -7,17 +7,6 @@ import { tell } from './toasts';
 import { centsField, PIPS_ONE, pipsTyped } from './units';
 import { wordsFor } from './words';
 
-/** The keyboard shortcuts of the page, in the order of their list. */
-export const KEYS: readonly (readonly [string, string])[] = [
-  ['/', 'Search markets'],
-  ['b, s', 'Buy, sell'],
-  ['y, n', 'The first outcome, the second'],
-  ['↑ ↓', 'In the price: a step up or down; with Shift ten'],
-  ['x', 'Cancel all open orders'],
-  ['Esc', 'Leave a field'],
-  ['?', 'This list'],
-];
-
 export const isHelpShown: Cell<boolean> = cell(false);
 
 /** For the chosen market. */

@@ -43,6 +43,19 @@ connection.subscribe(() => {
   else if (liveUntilMs.get() !== null) agingTimer = setTimeout(showOld, AWAY_TOLD_MS);
 });
 
+/** A market order waits no longer for a book that was right this long ago. */
+const AWAITED_MS_MAX = 10_000;
+const LOOK_MS = 50;
+
+/** Whether the book is right; if it was right a moment ago, after a wait, because signing in connects again. */
+export async function isLiveSoon(): Promise<boolean> {
+  while (connection.get() !== 'live') {
+    if (nowMs() - (awaySinceMs ?? 0) > AWAITED_MS_MAX) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return true;
+}
+
 /** Above this spread the midpoint says little, and the last trade is used. */
 const SPREAD_MAX_PIPS = 1_000;
 

@@ -1,7 +1,7 @@
 import type { Market, NewOrder, Order, Submission } from 'ctf-exchange-client';
 import { reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
-import { connection, type Shown } from './market-data';
+import { connection, isLiveSoon, type Shown } from './market-data';
 import { type Inputs, judge, type Standing } from './order-draft';
 import { namesOf } from './outcome-names';
 import { signerOf } from './sign-in';
@@ -17,13 +17,13 @@ const refusal = (refused: Refused): Said => ({ tone: 'refused', ...refused });
 
 /** Checks, signs and sends an order; returns the answer in words. */
 export async function place(inputs: Inputs, shown: Shown, standing: Standing, wallet: Wallet): Promise<Said> {
-  const isLive = connection.get() === 'live';
-  if (!isLive && inputs.orderType === 'MARKET') {
+  if (inputs.orderType === 'MARKET' && !(standing.book && (await isLiveSoon()))) {
     const text =
       'The book may be old until the connection is back, so a market order has to wait. A limit order works.';
     return refusal({ field: 'form', text });
   }
   // A book that may be outdated is no reason to refuse other orders.
+  const isLive = connection.get() === 'live';
   const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
   if ('refused' in judged) return refusal(judged.refused);
   const names = namesOf(shown.market);

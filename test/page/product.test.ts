@@ -1,7 +1,9 @@
+import type { Page } from 'playwright-core';
 import {
   type BrowserStage,
   heard,
   place,
+  reason,
   said,
   startBrowserStage,
   state,
@@ -17,6 +19,9 @@ import { marketSteps } from './market-steps';
 import { traderSteps } from './trader-steps';
 
 const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
+
+/** More than a market order waits for the connection. */
+const OLD_MS = 11_000;
 
 /** Those who wait for `released` go on after `release`. */
 function hold(): { readonly released: Promise<void>; release(): void } {
@@ -77,6 +82,30 @@ describeInBrowser('a product, not one screen', () => {
     expect(await said(visit)).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
     const filled = page.locator('[data-testid=order][data-status=FILLED]');
     await soon(() => filled.textContent()).toMatch(/Buy Lakers at market/);
+  });
+
+  test('a market order waits for the book while signing in connects the socket again', async () => {
+    const trading = await stage.openMarket({ question: 'Who waits?', minOrderSize: '1' });
+    await stage.maker.submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 1_000 });
+    const again = hold();
+    let mayConnect = Promise.resolve();
+    const slow = (page: Page): Promise<void> =>
+      page.routeWebSocket(/socket\.io/, async (socket) => {
+        await mayConnect;
+        socket.connectToServer();
+      });
+    const fresh = await stage.open({}, slow, `/?market=${trading.slug}`);
+    mayConnect = again.released;
+    // However slow the machine, the book does not get too old to be waited for.
+    await fresh.page.clock.setFixedTime(Date.now());
+    await fresh.ticket.getByLabel('Amount').fill('2');
+    await takeTestWallet(fresh);
+    await state(fresh.page, 'reconnecting');
+    await submit(fresh);
+    await soon(() => fresh.ticket.locator('button[type=submit]').textContent()).toBe('Placing…');
+    again.release();
+    expect(await said(fresh)).toBe('Bought 5 Yes at 40¢.');
+    await fresh.page.context().close();
   });
 
   test('an untouched price follows the book, and a typed price is dropped with side, type or outcome', async () => {
@@ -258,6 +287,11 @@ describeInBrowser('a product, not one screen', () => {
           .evaluate((book) => book.ownerDocument.defaultView?.getComputedStyle(book).opacity),
       (opacity) => expect(opacity).toBe('0.5'),
     );
+    // Too old for a market order to wait for the connection.
+    await lone.page.clock.setFixedTime(Date.now() + OLD_MS);
+    await lone.ticket.getByLabel('Amount').fill('2');
+    await submit(lone);
+    expect(await reason(lone)).toMatch(/^The book may be old .* a market order has to wait\./);
     await stage.startWeb();
     await state(lone.page, 'live');
     await lone.page.context().close();

@@ -1,5 +1,16 @@
-import { isHelpShown, KEYS } from '../keys';
+import { isHelpShown } from '../keys';
 import { Dialog } from './dialog';
+
+/** The keyboard shortcuts of the page, in the order of their list. */
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'Search markets'],
+  ['b, s', 'Buy, sell'],
+  ['y, n', 'The first outcome, the second'],
+  ['↑ ↓', 'In the price: a step up or down; with Shift ten'],
+  ['x', 'Cancel all open orders'],
+  ['Esc', 'Leave a field'],
+  ['?', 'This list'],
+];
 
 /** The list of shortcuts, opened by the key `?`. */
 export const KeyHelp = () => (
