@@ -1,3 +1,4 @@
+import { NET_FIELDS } from '../src/store/records/account';
 import { connect, disconnect, ready } from '../src/store/redis/connection';
 import { shardKeys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
@@ -27,6 +28,7 @@ export interface Replay {
 
 /** So many commands leave together, and the next when all are answered. */
 const TOGETHER = 32;
+const ACCOUNTS_MAX = 100_000;
 const READY_MS = 10_000;
 const STREAM_ID = /^\d{13}-\d+$/;
 
@@ -106,9 +108,11 @@ export function streamIds(reply: unknown): string[] {
 
 /** How many orders there are, and what each wallet sent and got. */
 export async function totalsOf(redis: RedisClient, shard: number): Promise<Totals> {
-  const { orders, nets } = shardKeys(shard);
-  const moved = await redis.hgetallBuffer(nets);
-  const wallets = Object.entries(moved).map(([wallet, sums]) => `${wallet} ${sums.toString('hex')}`);
+  const { orders, cash } = shardKeys(shard);
+  const [, moved] = await redis.hscanBuffer(cash, '0', 'MATCH', NET_FIELDS, 'COUNT', ACCOUNTS_MAX);
+  const wallets = moved.flatMap((field, i) =>
+    i % 2 === 0 ? [`${field.toString('hex')} ${moved[i + 1]?.toString('hex')}`] : [],
+  );
   return [String(await redis.hlen(orders)), ...wallets.sort()];
 }
 

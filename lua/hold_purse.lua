@@ -2,11 +2,11 @@
 -- hold_purse: takes or extends the hold of a wallet's purse at its home, so that no other gatherer moves its collateral meanwhile,
 -- and notes the shard that needs collateral. A hold that runs out costs fairness between two orders of the wallet, never money.
 --
--- KEYS     1 {x}:ph:<address>   2 {x}:pu   3 {x}:bal   4 {x}:net
+-- KEYS     1 {x}:ph:<address>   2 {x}:pu   3 {x}:bal
 -- ARGV     1 address (20 bytes)   2 token of the hold; empty to note the shard alone   3 lifetime of the hold, milliseconds
 --          4 number of the shard
--- Returns  { code, nowMs, ... }: OK, the bitmap of the wallet's shards, and the account and net as read_purse returns them; BUSY, when
---          another token holds the purse
+-- Returns  { code, nowMs, ... }: OK, the bitmap of the wallet's shards, its account here and what it sent and got, packed as in lib/ledger
+--          and lib/channel, each empty when there is none; BUSY, when another token holds the purse
 -- Emits    nothing
 -- Bound    one wallet
 
@@ -22,5 +22,5 @@ if ARGV[2] ~= '' then
   end
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 end
-return { 'OK', now_text, (channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))),
-  redis.call('HGET', KEYS[3], ARGV[1]) or '', redis.call('HGET', KEYS[4], ARGV[1]) or '' }
+local found = redis.call('HMGET', KEYS[3], ARGV[1], channel.net_field(ARGV[1]))
+return { 'OK', now_text, (channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))), found[1] or '', found[2] or '' }

@@ -4,7 +4,7 @@
 -- wallet its first grant, and respects the hold of another gatherer. An account at home that has too little sends nothing, and the
 -- caller may take the hold of the purse instead, as hold_purse would. It is safe to repeat: more of the wallet's own money moves.
 --
--- KEYS     1 {x}:to:<b>   2 {x}:bal   3 {x}:net   4 {x}:sum   5 {x}:out   6 {x}:mode   7 {x}:pu   8 {x}:ph:<address>
+-- KEYS     1 {x}:to:<b>   2 {x}:bal   3 {x}:sum   4 {x}:out   5 {x}:mode   6 {x}:pu   7 {x}:ph:<address>
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 number of the other shard   4 micro-units needed there, above zero
 --          5 token of the caller's hold, or empty   6 first grant at the wallet's home, micro-units; empty in any other shard
 --          7 in any other shard, the nonce at the home   8 lifetime of a hold that is taken here, milliseconds; empty to take none
@@ -27,23 +27,23 @@ local is_home, grant = ARGV[6] ~= '', tonumber(ARGV[6]) or 0
 local now_ms = outbox.now_ms()
 local now_text = integer.text(now_ms)
 
-local modes = redis.call('MGET', KEYS[6], KEYS[8])
+local modes = redis.call('MGET', KEYS[5], KEYS[7])
 if tonumber(modes[1] or '0') == book.HALTED then
   return { 'HALTED', now_text }
 end
 if is_home and modes[2] and modes[2] ~= ARGV[5] then
   return { 'BUSY', now_text }
 end
-local packed, free, reserved, nonce, faucet_ms = redis.call('HGET', KEYS[2], address), grant, 0, 0, 0
+local found = redis.call('HMGET', KEYS[2], address, channel.net_field(address))
+local packed, free, reserved, nonce, faucet_ms = found[1], grant, 0, 0, 0
 if packed then
   free, reserved, nonce, faucet_ms = ledger.open_cash(packed)
 end
-local moved = redis.call('HGET', KEYS[3], address)
 if free < need then
   -- A wallet without an account gets no hold: its keys would stay in memory, and an attacker has any number of such wallets.
   if packed and is_home and ARGV[8] ~= '' then
-    redis.call('SET', KEYS[8], ARGV[5], 'PX', ARGV[8])
-    return { 'SHORT', now_text, (channel.note_shard(KEYS[7], address, tonumber(target))), packed, moved or '' }
+    redis.call('SET', KEYS[7], ARGV[5], 'PX', ARGV[8])
+    return { 'SHORT', now_text, (channel.note_shard(KEYS[6], address, tonumber(target))), packed, found[2] or '' }
   end
   return { 'SHORT', now_text }
 end
@@ -52,17 +52,16 @@ local account = ledger.cash_with(free, reserved, nonce, faucet_ms, -amount, 0)
 local entry = struct.pack(channel.ENTRY, address, amount, is_home and nonce or tonumber(ARGV[7]),
   channel.numbers(channel.last(KEYS[1])))
 -- From here on nothing may fail.
-ledger.put(KEYS[2], address, account)
+ledger.put_both(KEYS[2], address, account, channel.net_field(address), channel.net_with(found[2], amount, 0))
 if not packed then
   local tables = require('lib.tables')
   tables.make(KEYS[2])
-  redis.call('HINCRBY', KEYS[4], 'granted', integer.text(grant))
+  redis.call('HINCRBY', KEYS[3], 'granted', integer.text(grant))
 end
 local id = redis.call('XADD', KEYS[1], '*', 'e', entry)
-redis.call('HINCRBY', KEYS[4], 'sent:' .. target, integer.text(amount))
-channel.put_net(KEYS[3], address, channel.net_with(moved, amount, 0), moved)
+redis.call('HINCRBY', KEYS[3], 'sent:' .. target, integer.text(amount))
 if is_home then
-  channel.note_shard(KEYS[7], address, tonumber(target))
+  channel.note_shard(KEYS[6], address, tonumber(target))
 end
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
 return { 'OK', now_text, integer.text(amount), id, entry }

@@ -3,7 +3,7 @@
 -- up to the mark and takes those that follow it without a gap. It works in every mode, so that nothing stays on its way.
 -- A wallet's nonce becomes at least that of the entry.
 --
--- KEYS     1 {x}:from   2 {x}:bal   3 {x}:net   4 {x}:sum   5 {x}:out
+-- KEYS     1 {x}:from   2 {x}:bal   3 {x}:sum   4 {x}:out
 -- ARGV     1 shard prefix `{x}:`   2 number of the shard that sent; then for each entry, in their order: its id, and the entry
 -- Returns  { code, nowMs, mark, taken }: the id of the last entry taken, and how many this call took; OK; BEHIND, when an entry
 --          does not follow the mark: read the channel again from the mark; BROKEN, when an entry that was taken is none of the
@@ -24,7 +24,7 @@ local mark = redis.call('HGET', KEYS[1], source) or '0-0'
 
 -- Choose the entries that follow the mark, and list their wallets. An entry that names the mark as the one before it is later
 -- than the mark, so the ids of all others alone are compared.
-local wallets, slot_of, taken, total, code = {}, {}, {}, 0, 'OK'
+local wallets, fields, place_of, taken, total, code = {}, {}, {}, {}, 0, 'OK'
 for i = 3, #ARGV, 2 do
   if #taken < TAKE_MAX and code == 'OK' then
     local id, entry = ARGV[i], ARGV[i + 1]
@@ -33,9 +33,10 @@ for i = 3, #ARGV, 2 do
       break
     elseif before == mark then
       mark, taken[#taken + 1], total = id, entry, total + amount
-      if not slot_of[wallet] then
-        wallets[#wallets + 1] = wallet
-        slot_of[wallet] = #wallets
+      if not place_of[wallet] then
+        local place = #fields + 1
+        wallets[#wallets + 1], place_of[wallet] = wallet, place
+        fields[place], fields[place + 1] = wallet, channel.net_field(wallet)
       end
     elseif channel.is_later(id, mark) then
       code = channel.is_later(before, mark) and 'BEHIND' or 'BROKEN'
@@ -46,25 +47,29 @@ if #taken == 0 then
   return { code, integer.text(now_ms), mark, 0 }
 end
 
-local accounts, nets = redis.call('HMGET', KEYS[2], unpack(wallets)), redis.call('HMGET', KEYS[3], unpack(wallets))
-local known = { unpack(nets) }
+local values, changed, is_new = redis.call('HMGET', KEYS[2], unpack(fields)), {}, false
 for i = 1, #taken do
   local wallet, amount, nonce = channel.open(taken[i])
-  local slot = slot_of[wallet]
-  local free, reserved, own_nonce, faucet_ms = 0, 0, 0, 0
-  if accounts[slot] then
-    free, reserved, own_nonce, faucet_ms = ledger.open_cash(accounts[slot])
+  local place = place_of[wallet]
+  local packed, free, reserved, own_nonce, faucet_ms = values[place], 0, 0, 0, 0
+  if packed then
+    free, reserved, own_nonce, faucet_ms = ledger.open_cash(packed)
   end
-  accounts[slot] = ledger.cash_with(free, reserved, math.max(own_nonce, nonce), faucet_ms, amount, 0)
-  nets[slot] = channel.net_with(nets[slot], 0, amount)
+  is_new = is_new or not packed
+  values[place] = ledger.cash_with(free, reserved, math.max(own_nonce, nonce), faucet_ms, amount, 0)
+  values[place + 1] = channel.net_with(values[place + 1], 0, amount)
+end
+for i = 1, #fields do
+  changed[2 * i - 1], changed[2 * i] = fields[i], values[i]
 end
 local move = outbox.move(outbox.NOTHING, 0, 0, 0)
 -- From here on nothing may fail.
-for slot = 1, #wallets do
-  ledger.put(KEYS[2], wallets[slot], accounts[slot])
-  channel.put_net(KEYS[3], wallets[slot], nets[slot], known[slot])
+redis.call('HSET', KEYS[2], unpack(changed))
+if is_new then
+  local tables = require('lib.tables')
+  tables.make(KEYS[2])
 end
 redis.call('HSET', KEYS[1], source, mark)
-redis.call('HINCRBY', KEYS[4], 'got:' .. source, integer.text(total))
+redis.call('HINCRBY', KEYS[3], 'got:' .. source, integer.text(total))
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, table.concat(wallets), string.rep(move, #wallets))
 return { code, integer.text(now_ms), mark, #taken }

@@ -7,7 +7,8 @@
 --              the entry before as I6 I4. It is never trimmed to nothing, because the next entry names the last one.
 -- {x}:from     hash, at the shard that takes: number of the shard that sent -> id of the last entry taken
 -- {x}:sum      hash: `sent:<b>` and `got:<a>`, the collateral of all entries written and taken; `asked`, when a channel was read
--- {x}:net      hash: wallet (20 bytes) -> sent I7, got I7: what it sent from this shard and got here, modulo WRAP
+-- {x}:bal      hash of accounts (lib/ledger), also: wallet (20 bytes) and `n` -> sent I7, got I7: what it sent from this shard and got
+--              here, modulo WRAP; absent for a wallet that moved nothing. One command reads it with the account, at one moment.
 -- {x}:pu       hash, at the home of a wallet: wallet (20 bytes) -> a bit for each shard in which it has an account (8 bytes)
 -- {x}:ph:<address>   string, at the home of a wallet: the token of the gatherer that holds its purse
 
@@ -56,13 +57,9 @@ function channel.net_with(packed, sent, got)
   return struct.pack(channel.NET, (sent_before + sent) % channel.WRAP, (got_before + got) % channel.WRAP)
 end
 
--- Stores the amounts that a wallet sent and got. Every transfer reads and writes them, so the hash is a table (lib/tables).
-function channel.put_net(key, wallet, net, is_known)
-  redis.call('HSET', key, wallet, net)
-  if not is_known then
-    local tables = require('lib.tables')
-    tables.make(key)
-  end
+-- The field of what a wallet sent and got, among the accounts.
+function channel.net_field(wallet)
+  return wallet .. 'n'
 end
 
 -- Notes that a wallet may have an account in a shard. Returns its bitmap, and whether the bit is new.

@@ -17,7 +17,7 @@ import { writeVerb } from './write';
 const PAPER_ONLY: readonly string[] = [
   ...['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'],
   ...['send_collateral', 'take_collateral', 'read_channel'],
-  ...['hold_purse', 'release_purse', 'read_purse', 'read_account', 'lift_nonce'],
+  ...['hold_purse', 'release_purse', 'read_account', 'lift_nonce'],
   ...['fill_directory', 'open_home', 'resend_collateral', 'mend_channel'],
 ].map((name) => `${name}.lua`);
 

@@ -1,5 +1,5 @@
 import { formatMicro } from '../../exchange/units';
-import { accountName } from '../records/account';
+import { accountName, NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
@@ -161,12 +161,12 @@ async function checkNets(
   }
 }
 
-async function netOf(redis: RedisClient, { nets }: ShardKeys): Promise<bigint> {
+async function netOf(redis: RedisClient, { cash }: ShardKeys): Promise<bigint> {
   // A scan may name a field twice.
   const seen = new Set<string>();
   let [sum, cursor] = [0n, '0'];
   do {
-    const [next, flat] = await redis.hscanBuffer(nets, cursor, 'COUNT', STEP);
+    const [next, flat] = await redis.hscanBuffer(cash, cursor, 'MATCH', NET_FIELDS, 'COUNT', STEP);
     for (let i = 0; i + 1 < flat.length; i += 2) {
       const wallet = (flat[i] as Buffer).toString('latin1');
       const { sentMicro, gotMicro } = NET.read(flat[i + 1] as Buffer);

@@ -1,5 +1,5 @@
 import type { MarketId } from '../../exchange/market';
-import { FEE_ACCOUNT } from '../records/account';
+import { FEE_ACCOUNT, isNetField } from '../records/account';
 import { addressBytes } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -53,7 +53,9 @@ export async function sweep(options: SweepOptions, snapshot: Snapshot): Promise<
     await hash(keys.market(id), (name, value) => snapshot.setField(id, name.toString('latin1'), value));
   }
   await hash(keys.orders, (orderHash, packed) => snapshot.setOrder(orderHash, packed, null));
-  await hash(keys.cash, snapshot.setCash);
+  await hash(keys.cash, (account, packed) => {
+    if (!isNetField(account)) snapshot.setCash(account, packed);
+  });
   for (const id of ids) {
     await hash(keys.tokens(id), (account, packed) => snapshot.setTokens(id, account, packed));
     await hash(keys.paid(id), (account, packed) => snapshot.setPayout(id, account, packed));

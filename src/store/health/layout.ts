@@ -16,8 +16,10 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *      their number (lua/note_shards.lua)
  *   7  a market's field of traces ends with a stamp: older programs write it without one, and a field
  *      without a stamp is compared with no copy
+ *   8  with several shards, what a wallet sent and got in one is beside its account there; programs of older layouts do not
+ *      start then
  */
-export const LAYOUT = 7;
+export const LAYOUT = 8;
 const OLDEST_READER = 1;
 /** Once there is an archive: the oldest layout whose programs find every trace. */
 export const ARCHIVE_READER = 5;

@@ -27,6 +27,13 @@ export interface TokenAccount {
 /** The account that collects fees; every other account is the 20 bytes of a wallet. */
 export const FEE_ACCOUNT = 'fee';
 const ADDRESS_BYTES = 20;
+const NET_MARK = 'n';
+
+/** Among the accounts of a shard, the field of what a wallet sent and got there (lua/lib/channel.lua); exists with several shards. */
+export const netField = (wallet: Buffer): Buffer => Buffer.concat([wallet, Buffer.from(NET_MARK)]);
+export const isNetField = (field: Buffer): boolean => field.length > ADDRESS_BYTES;
+/** The pattern of these fields alone, for HSCAN. */
+export const NET_FIELDS = `${'?'.repeat(ADDRESS_BYTES)}${NET_MARK}`;
 
 export function decodeCash(packed: Buffer): CashAccount {
   const { freeMicro, reservedMicro, nonce } = CASH.get;

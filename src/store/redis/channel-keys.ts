@@ -8,8 +8,6 @@ export interface ChannelKeys {
   channelDraft(to: number): TextKey<'channelDraft'>;
   /** hash: number of a shard -> id of the last entry that this shard took from its channel. */
   readonly taken: TextKey<'taken'>;
-  /** hash: wallet (20 bytes) -> what it sent from this shard and got here. */
-  readonly nets: TextKey<'nets'>;
   /** hash, at a wallet's home: wallet (20 bytes) -> the shards in which it may have an account. */
   readonly purses: TextKey<'purses'>;
   /** string, at a wallet's home: the token of the gatherer of its collateral. */
@@ -20,7 +18,6 @@ export const channelKeys = (prefix: string): ChannelKeys => ({
   channel: (to) => `${prefix}to:${to}` as TextKey<'channel'>,
   channelDraft: (to) => `${prefix}to:${to}:new` as TextKey<'channelDraft'>,
   taken: `${prefix}from` as TextKey<'taken'>,
-  nets: `${prefix}net` as TextKey<'nets'>,
   purses: `${prefix}pu` as TextKey<'purses'>,
   purseHold: (address) =>
     Buffer.concat([Buffer.from(`${prefix}ph:`), address]) as Buffer as ByteKey<'purseHold'>,

@@ -83,23 +83,22 @@ export const VERBS = {
 
   // Money between shards.
   send_collateral: verb(
-    ['channel', 'cash', 'nets', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
+    ['channel', 'cash', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
     8,
   ).replies<SentOrHeld>(),
-  take_collateral: verb(['taken', 'cash', 'nets', 'sums', 'outbox'], 2, { args: true }).replies<
+  take_collateral: verb(['taken', 'cash', 'sums', 'outbox'], 2, { args: true }).replies<
     Coded<[mark: Buffer, taken: number]>
   >(),
   read_channel: verb(['channel', 'sums'], 3).replies<[last: Buffer, sent: Buffer, ...entries: Buffer[]]>(),
-  resend_collateral: verb(['channel', 'cash', 'nets', 'sums', 'outbox', 'mode'], 7).replies<
+  resend_collateral: verb(['channel', 'cash', 'sums', 'outbox', 'mode'], 7).replies<
     Coded<[amount: Buffer]>
   >(),
   mend_channel: verb(['channel', 'channelDraft', 'sums', 'mode'], 3).replies<Buffer>(),
-  hold_purse: verb(['purseHold', 'purses', 'cash', 'nets'], 4).replies<SentOrHeld>(),
+  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<SentOrHeld>(),
   release_purse: verb(['purseHold'], 1).replies<Flag>(),
-  read_account: verb(['cash', 'nets', 'holdings'], 2).replies<
+  read_account: verb(['cash', 'holdings'], 2).replies<
     [cash: Buffer, net: Buffer, ...held: [market: Buffer, tokens: Buffer][]]
   >(),
-  read_purse: verb(['cash', 'nets'], 1).replies<[cash: Buffer, net: Buffer]>(),
   lift_nonce: verb(['cash', 'outbox', 'raisedNonces'], 3).replies<Coded<[nonce: Buffer]>>(),
 
   // Markets.

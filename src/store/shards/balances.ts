@@ -32,7 +32,7 @@ export function createBalances({ run, shards, wallets, market, grantMicro }: Bal
   async function lookAt(shard: number, address: string) {
     const keys = partAt(shards, shard);
     const raw = addressBytes(address);
-    const scriptKeys = [keys.cash, keys.nets, keys.holdings(raw)] as const;
+    const scriptKeys = [keys.cash, keys.holdings(raw)] as const;
     const [cash, net, ...held] = await run('read_account', scriptKeys, [keys.prefix, raw]);
     const unknownMicro = shard === wallets.home(address) ? grantMicro : 0;
     const { freeMicro, reservedMicro } =

@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import { NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
@@ -32,6 +33,7 @@ interface DamageOptions {
 }
 
 const STEP = 500;
+const ADDRESS_BYTES = 20;
 
 /** While the exchange is HALTED nothing is sent, and nothing is taken from a broken channel. */
 export async function readBroken(
@@ -92,13 +94,13 @@ export async function excessOf(
 /** Of each wallet that ever moved collateral: what it got in all shards, less what it sent. */
 async function netsOf({ redis, shards }: DamageOptions): Promise<Map<string, number>> {
   const sums = new Map<string, number>();
-  for (const { nets } of shards) {
+  for (const { cash } of shards) {
     let cursor = '0';
     const seen = new Set<string>();
     do {
-      const [next, flat] = await redis.hscanBuffer(nets, cursor, 'COUNT', STEP);
+      const [next, flat] = await redis.hscanBuffer(cash, cursor, 'MATCH', NET_FIELDS, 'COUNT', STEP);
       for (let i = 0; i + 1 < flat.length; i += 2) {
-        const wallet = (flat[i] as Buffer).toString('latin1');
+        const wallet = (flat[i] as Buffer).toString('latin1', 0, ADDRESS_BYTES);
         // A scan may name a field twice.
         if (!seen.has(wallet)) add(sums, wallet, -inTransitOf([NET.read(flat[i + 1] as Buffer)]));
         seen.add(wallet);

@@ -2,8 +2,8 @@ import { type Layout, noteLayout } from '../health/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** Markets are spread over several shards since then. */
-export const FIRST_LAYOUT = 6;
+/** The oldest layout whose programs may share an exchange of several shards with this one. */
+export const FIRST_LAYOUT = 8;
 
 interface Door {
   readonly redis: RedisClient;

@@ -1,6 +1,6 @@
 import type { Mode } from '../../exchange/status';
 import { readMode } from '../health/health';
-import { FEE_ACCOUNT } from '../records/account';
+import { FEE_ACCOUNT, NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY } from '../records/layout';
 import { isBefore } from '../redis/entry-id';
 import { holderOf, placeOf, slotOf } from '../redis/holder';
@@ -67,10 +67,9 @@ async function factsOf(redis: RedisClient, keys: ShardKeys, shard: number): Prom
 }
 
 async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardContent> {
-  const [ids, accounts, hasFees, { mode }, epoch] = await Promise.all([
+  const [ids, accounts, { mode }, epoch] = await Promise.all([
     redis.hkeys(keys.markets),
-    redis.hlen(keys.cash),
-    redis.hexists(keys.cash, FEE_ACCOUNT),
+    countAccounts(redis, keys),
     readMode(redis, keys),
     redis.hget(keys.epoch, 'name'),
   ]);
@@ -79,7 +78,21 @@ async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardCont
     const books = ids.slice(at, at + STEP).flatMap((id) => [keys.bids(id), keys.asks(id)]);
     for (const count of await Promise.all(books.map((book) => redis.zcard(book)))) openOrders += count;
   }
-  return { markets: ids.length, openOrders, accounts: accounts - hasFees, mode, epoch };
+  return { markets: ids.length, openOrders, accounts, mode, epoch };
+}
+
+/** Of wallets. */
+async function countAccounts(redis: RedisClient, keys: ShardKeys): Promise<number> {
+  // A scan may name a field twice.
+  const nets = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscanBuffer(keys.cash, cursor, 'MATCH', NET_FIELDS, 'COUNT', STEP);
+    for (let i = 0; i < flat.length; i += 2) nets.add((flat[i] as Buffer).toString('latin1'));
+    cursor = next.toString();
+  } while (cursor !== '0');
+  const [fields, fees] = [await redis.hlen(keys.cash), await redis.hexists(keys.cash, FEE_ACCOUNT)];
+  return fields - nets.size - fees;
 }
 
 /** The channels that were used, in the order of their shards. */

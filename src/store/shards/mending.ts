@@ -43,7 +43,7 @@ export function createMending(
     const sent = (await redis.hget(keys.sums, `sent:${to}`)) ?? '0';
     const [code, , amount] = await run(
       'resend_collateral',
-      [keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode],
+      [keys.channel(to), keys.cash, keys.sums, keys.outbox, keys.mode],
       [keys.prefix, wallet, to, String(mostMicro), payer === 'FEES' ? 1 : 0, hasEntry ? 1 : 0, sent],
     );
     if (code.toString() !== 'OK') throw moved(code.toString());
@@ -52,11 +52,7 @@ export function createMending(
 
   async function note(wallet: Buffer, shard: number): Promise<void> {
     const home = keysOf(homeOf(wallet, shards.length as ShardCount));
-    await run(
-      'hold_purse',
-      [home.purseHold(wallet), home.purses, home.cash, home.nets],
-      [wallet, '', 0, shard],
-    );
+    await run('hold_purse', [home.purseHold(wallet), home.purses, home.cash], [wallet, '', 0, shard]);
   }
 
   /** The free collateral of one account in any shard, the sender's first. */

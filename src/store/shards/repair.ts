@@ -151,11 +151,7 @@ async function noteShards({ redis, run, shards }: RepairOptions, { to }: BrokenC
       const keys = shards[home] as ShardKeys;
       const bitmap = await redis.hgetBuffer(keys.purses, wallet);
       if (bitmap && shardsIn(bitmap).includes(to)) return;
-      await run(
-        'hold_purse',
-        [keys.purseHold(wallet), keys.purses, keys.cash, keys.nets],
-        [wallet, '', 0, to],
-      );
+      await run('hold_purse', [keys.purseHold(wallet), keys.purses, keys.cash], [wallet, '', 0, to]);
     });
     await Promise.all(noting);
     cursor = next.toString();

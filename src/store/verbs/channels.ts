@@ -1,5 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { Refusal } from '../../exchange/errors';
+import { netField } from '../records/account';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
@@ -141,7 +142,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     const keys = keysOf(from);
     const [grant, nonce] = 'grantMicro' in home ? [String(home.grantMicro), ''] : ['', home.nonce];
     const scriptKeys = [
-      ...([keys.channel(to), keys.cash, keys.nets, keys.sums, keys.outbox, keys.mode] as const),
+      ...([keys.channel(to), keys.cash, keys.sums, keys.outbox, keys.mode] as const),
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
     const holdMs = options.holds ? HOLD_MS : '';
@@ -198,7 +199,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     const target = keysOf(to);
     const [code, , mark] = await run(
       'take_collateral',
-      [target.taken, target.cash, target.nets, target.sums, target.outbox],
+      [target.taken, target.cash, target.sums, target.outbox],
       [target.prefix, from, ...entries],
     );
     if (code.toString() === 'BROKEN') throw new ChannelBroken(from, to);
@@ -225,7 +226,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
 
   async function hold(home: number, wallet: Buffer, token: string, shard: number) {
     const keys = keysOf(home);
-    const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash, keys.nets] as const;
+    const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
     const { reply, isSafe } = await safely(keys, () =>
       run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
@@ -246,7 +247,8 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
     const keys = keysOf(shard);
-    return purseOf(...(await run('read_purse', [keys.cash, keys.nets], [wallet])));
+    const [cash, net] = await redis.hmgetBuffer(keys.cash, wallet, netField(wallet));
+    return purseOf(cash, net);
   }
 
   async function lift(shard: number, wallet: Buffer, nonce: number): Promise<void> {

@@ -37,12 +37,12 @@ export function shardsIn(bitmap: Buffer): number[] {
   return found;
 }
 
-/** As read_purse returns them. */
-export function purseOf(cash: Buffer, net: Buffer): PurseInShard {
-  const account = cash.length > 0 ? decodeCash(cash) : { freeMicro: null, reservedMicro: 0, nonce: 0 };
-  return { ...account, ...(net.length > 0 ? NET.read(net) : { sentMicro: 0, gotMicro: 0 }) };
+/** The account, and the value of `netField`, each empty or null when there is none. */
+export function purseOf(cash?: Buffer | null, net?: Buffer | null): PurseInShard {
+  const account = cash?.length ? decodeCash(cash) : { freeMicro: null, reservedMicro: 0, nonce: 0 };
+  return { ...account, ...(net?.length ? NET.read(net) : { sentMicro: 0, gotMicro: 0 }) };
 }
 
 /** As hold_purse returns them, and send_collateral with SHORT. */
 export const heldOf = (bitmap?: Buffer, cash?: Buffer, net?: Buffer): Held | null =>
-  bitmap && cash && net ? { shards: shardsIn(bitmap), purse: purseOf(cash, net) } : null;
+  bitmap ? { shards: shardsIn(bitmap), purse: purseOf(cash, net) } : null;

@@ -1,4 +1,5 @@
 import { decodeEvent, type OutboxEvent } from '../../../src/store/outbox/outbox';
+import { isNetField } from '../../../src/store/records/account';
 import { readUInt } from '../../../src/store/records/layout';
 import {
   addressBytes,
@@ -153,7 +154,8 @@ export async function readState(
   };
 }
 
-function storedMoney([cash, granted, expiries, ending]: MoneyReply): StoredMoney {
+function storedMoney([all, granted, expiries, ending]: MoneyReply): StoredMoney {
+  const cash = [...pairs(all)].filter(([account]) => !isNetField(account)).flat();
   const nonces = [...pairs(cash)].map(([who, packed]) => [hashHex(who), packed.readUInt32BE(14)] as const);
   return {
     ...{ cash: accounts(cash, 2), nonces: new Map(nonces) },

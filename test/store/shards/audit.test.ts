@@ -1,6 +1,7 @@
 import { chainScale } from '../../../src/exchange/order';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createAudit } from '../../../src/store/audit/audit';
+import { netField } from '../../../src/store/records/account';
 import { addressBytes } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import { auditOverShards } from '../../../src/store/shards/audit';
@@ -87,12 +88,10 @@ test('a channel that ends before what was taken of it is named', async () => {
 test('a wallet whose home does not name its shard is named, and wallets that differ from their channels', async () => {
   const key = home?.purses ?? '';
   expect(await spoilt(key, (redis) => redis.hdel(key, addressBytes(alice)))).toEqual([`PURSE ${alice}`]);
-  const nets = other?.nets ?? '';
-  const ofAlice = (await w.redis.hgetBuffer(nets, addressBytes(alice))) as Buffer;
+  const [accounts, field] = [other?.cash ?? '', netField(addressBytes(alice))];
+  const ofAlice = (await w.redis.hgetBuffer(accounts, field)) as Buffer;
   ofAlice[ofAlice.length - 1] = ((ofAlice.at(-1) as number) + 1) % 256;
-  expect(await spoilt(nets, (redis) => redis.hset(nets, addressBytes(alice), ofAlice))).toEqual([
-    'TRANSFERS 1',
-  ]);
+  expect(await spoilt(accounts, (redis) => redis.hset(accounts, field, ofAlice))).toEqual(['TRANSFERS 1']);
   const taken = other?.sums ?? '';
   const told = await spoilt(taken, (redis) => redis.hincrby(taken, 'got:0', 1));
   expect(told).toContain('IN_TRANSIT 0 to 1');

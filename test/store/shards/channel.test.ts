@@ -41,7 +41,7 @@ async function take(...places: number[]) {
   const all = await entries();
   const [code, , mark, taken] = await w.run(
     'take_collateral',
-    [other.taken, other.cash, other.nets, other.sums, other.outbox],
+    [other.taken, other.cash, other.sums, other.outbox],
     [other.prefix, 0, ...places.flatMap((i) => [all[i]?.id ?? '', all[i]?.packed ?? ''])],
   );
   return { code: String(code), mark: String(mark), taken };

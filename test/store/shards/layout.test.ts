@@ -9,7 +9,7 @@ import {
   scriptSources,
 } from '../../../src/store/redis/scripts';
 import { growShards } from '../../../src/store/shards/grow';
-import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
+import { FIRST_LAYOUT, noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
@@ -35,7 +35,7 @@ test('a new exchange keeps the number that it was started with, and its layout i
   expect((await note(4)).count).toBe(4);
   expect(await note(4)).toEqual({
     ...{ count: 4, growing: null },
-    layouts: Array(4).fill({ layout: LAYOUT, oldest: 6 }).fill({ layout: LAYOUT, oldest: 1 }, 1),
+    layouts: Array(4).fill({ layout: LAYOUT, oldest: FIRST_LAYOUT }).fill({ layout: LAYOUT, oldest: 1 }, 1),
   });
   for (const other of [1, 2, 8]) expect((await note(other)).count).toBe(4);
   expect(await readShards(redis, shardKeys(0))).toEqual({ count: 4, growing: null });
@@ -72,7 +72,7 @@ test('of two processes that start at once with different numbers one is refused'
 
 test('a program that knows one shard may not read several', async () => {
   await note(2);
-  expect(await noteLayout(run, shardKeys(0))).toEqual({ layout: LAYOUT, oldest: 6 });
+  expect(await noteLayout(run, shardKeys(0))).toEqual({ layout: LAYOUT, oldest: FIRST_LAYOUT });
   expect(unreadable({ layout: LAYOUT, oldest: LAYOUT + 1 })).toContain('start the newer version');
 });
 

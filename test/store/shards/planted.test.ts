@@ -40,7 +40,7 @@ async function takenTwice(w: ShardWorld): Promise<string[]> {
   for (let i = 0; i < 2; i++) {
     await w.run(
       'take_collateral',
-      [other.taken, other.cash, other.nets, other.sums, other.outbox],
+      [other.taken, other.cash, other.sums, other.outbox],
       [other.prefix, 0, entry?.[0] ?? '', entry?.[1][1] ?? ''],
     );
   }
@@ -158,10 +158,10 @@ test('a shard that the home does not note before it sends is missed by a cancel 
 });
 
 const holdNote = '(channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4])))';
-const shortNote = '(channel.note_shard(KEYS[7], address, tonumber(target)))';
+const shortNote = '(channel.note_shard(KEYS[6], address, tonumber(target)))';
 test.each([
   ['hold_purse.lua', holdNote, "redis.call('HGET', KEYS[2], ARGV[1]) or ''", 'an account in shard 0'],
-  ['send_collateral.lua', shortNote, "redis.call('HGET', KEYS[7], address) or ''", 'an account in shard 3'],
+  ['send_collateral.lua', shortNote, "redis.call('HGET', KEYS[6], address) or ''", 'an account in shard 3'],
 ])(
   'a shard that %s does not note with a hold has an account that the home does not name',
   async (file, from, to, account) => {
