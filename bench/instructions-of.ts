@@ -67,7 +67,7 @@ async function countPulls(redis: Redis, run: unknown, count: Count): Promise<voi
     ] as const) {
       const home = from === 1 ? { grantMicro: 0 } : { nonce: 0 };
       const send = (wallet: Buffer, needMicro: number) =>
-        channels.send({ from, to, wallet, needMicro, token: 'one', home, holds: true });
+        channels.send({ from, to, wallet, needMicro, token: 'one', home });
       const sent: SendReply[] = [];
       const isCounted = from === 1 ? round : 0;
       await count('send', isCounted, PULLS, () =>

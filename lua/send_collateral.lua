@@ -1,15 +1,14 @@
 #!lua
 -- send_collateral: takes free collateral out of a wallet's account in this shard and writes it into the channel to another shard:
 -- what is needed there, or a part of all that is free if that is more. At the wallet's home it notes the other shard, gives a new
--- wallet its first grant, and respects the hold of another gatherer. An account at home that has too little sends nothing, and the
--- caller may take the hold of the purse instead, as hold_purse would. It is safe to repeat: more of the wallet's own money moves.
+-- wallet its first grant, and respects the hold of another gatherer. It is safe to repeat: more of the wallet's own money moves.
 --
 -- KEYS     1 {x}:to:<b>   2 {x}:bal   3 {x}:sum   4 {x}:out   5 {x}:mode   6 {x}:pu   7 {x}:ph:<address>
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 number of the other shard   4 micro-units needed there, above zero
 --          5 token of the caller's hold, or empty   6 first grant at the wallet's home, micro-units; empty in any other shard
---          7 in any other shard, the nonce at the home   8 lifetime of a hold that is taken here, milliseconds; empty to take none
--- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry; SHORT, and with a hold what hold_purse returns with OK; HALTED;
---          BUSY, when another gatherer holds the purse
+--          7 in any other shard, the nonce at the home
+-- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry; SHORT, when there is too little, and at the wallet's home what
+--          hold_purse returns with OK, though it takes no hold and notes nothing; HALTED; BUSY, when another gatherer holds the purse
 -- Emits    BALANCE
 -- Bound    one entry
 
@@ -40,12 +39,8 @@ if packed then
   free, reserved, nonce, faucet_ms = ledger.open_cash(packed)
 end
 if free < need then
-  -- A wallet without an account gets no hold: its keys would stay in memory, and an attacker has any number of such wallets.
-  if packed and is_home and ARGV[8] ~= '' then
-    redis.call('SET', KEYS[7], ARGV[5], 'PX', ARGV[8])
-    return { 'SHORT', now_text, (channel.note_shard(KEYS[6], address, tonumber(target))), packed, found[2] or '' }
-  end
-  return { 'SHORT', now_text }
+  -- Most orders that come this far are refused, and these must not keep the hold from orders that are not.
+  return { 'SHORT', now_text, is_home and redis.call('HGET', KEYS[6], address) or '', packed or '', found[2] or '' }
 end
 local amount = math.min(math.max(need, math.floor(free / PART)), channel.MOST)
 local account = ledger.cash_with(free, reserved, nonce, faucet_ms, -amount, 0)

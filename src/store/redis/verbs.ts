@@ -84,7 +84,7 @@ export const VERBS = {
   // Money between shards.
   send_collateral: verb(
     ['channel', 'cash', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
-    8,
+    7,
   ).replies<SentOrHeld>(),
   take_collateral: verb(['taken', 'cash', 'sums', 'outbox'], 2, { args: true }).replies<
     Coded<[mark: Buffer, taken: number]>

@@ -6,7 +6,7 @@ import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { type Held, heldOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
+import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
 
 export interface SendOptions {
   readonly from: number;
@@ -16,8 +16,6 @@ export interface SendOptions {
   readonly needMicro: number;
   /** Of the caller's hold; empty without one. */
   readonly token: string;
-  /** At home: takes the hold under the token when an account has too little. */
-  readonly holds?: boolean;
   /** At the wallet's home the grant of a new wallet, elsewhere the nonce that it has at home. */
   readonly home: { readonly grantMicro: number } | { readonly nonce: number };
 }
@@ -26,12 +24,12 @@ export interface SendOptions {
 export type Entry = readonly [id: Buffer, bytes: Buffer];
 
 /**
- * How much was sent, or why nothing was. The entry is null while its loss is to be feared. `held` is null when no hold was asked for,
- * when the wallet has no account at home, or while the loss of the hold is to be feared.
+ * How much was sent, or why nothing was: SHORT, when there is too little, with what the home knows if it is the home. The entry is null
+ * while its loss is to be feared.
  */
 export type SendReply =
   | { readonly code: 'OK'; readonly sentMicro: number; readonly entry: Entry | null }
-  | { readonly code: 'SHORT'; readonly held: Held | null }
+  | { readonly code: 'SHORT'; readonly atHome: AtHome }
   | { readonly code: 'BUSY' };
 
 export interface Channels {
@@ -48,7 +46,7 @@ export interface Channels {
    */
   drain(from: number, to: number): Promise<boolean>;
   /** hold_purse; null when another gatherer holds it. */
-  hold(home: number, wallet: Buffer, token: string, shard: number): Promise<Held | null>;
+  hold(home: number, wallet: Buffer, token: string, shard: number): Promise<AtHome | null>;
   release(home: number, wallet: Buffer, token: string): Promise<void>;
   /** The shards in which the wallet may have an account, besides its home. */
   shardsOf(home: number, wallet: Buffer): Promise<number[]>;
@@ -137,16 +135,14 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     return keys;
   }
 
-  async function send(options: SendOptions): Promise<SendReply> {
-    const { from, to, wallet, needMicro, token, home } = options;
+  async function send({ from, to, wallet, needMicro, token, home }: SendOptions): Promise<SendReply> {
     const keys = keysOf(from);
     const [grant, nonce] = 'grantMicro' in home ? [String(home.grantMicro), ''] : ['', home.nonce];
     const scriptKeys = [
       ...([keys.channel(to), keys.cash, keys.sums, keys.outbox, keys.mode] as const),
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
-    const holdMs = options.holds ? HOLD_MS : '';
-    const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce, holdMs] as const;
+    const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
     const { reply, isSafe } = await safely(keys, () => run('send_collateral', scriptKeys, args));
     const [code, , first, second, third] = reply;
     const name = code.toString();
@@ -158,7 +154,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
         entry: isSafe && second && third ? [second, third] : null,
       };
     }
-    if (name === 'SHORT') return { code: name, held: isSafe ? heldOf(first, second, third) : null };
+    if (name === 'SHORT') return { code: name, atHome: atHomeOf(first, second, third) };
     if (name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }
@@ -230,10 +226,11 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     const { reply, isSafe } = await safely(keys, () =>
       run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
-    // The bit of a shard must not be lost once collateral is there.
-    if (!isSafe) throw notSafe();
-    const [, , bitmap, cash, net] = reply;
-    return heldOf(bitmap, cash, net);
+    const [code, , bitmap, cash, net] = reply;
+    if (isSafe) return code.toString() === 'OK' ? atHomeOf(bitmap, cash, net) : null;
+    // The bit of a shard must not be lost once collateral is there. The next order of the wallet would wait for this hold.
+    if (token !== '') release(home, wallet, token).catch(() => undefined);
+    throw notSafe();
   }
 
   async function release(home: number, wallet: Buffer, token: string): Promise<void> {

@@ -11,8 +11,8 @@ export interface PurseInShard {
   readonly gotMicro: number;
 }
 
-/** The reply of the home to a command that takes the hold of a purse. */
-export interface Held {
+/** A wallet's purse, as its home knows it. */
+export interface AtHome {
   /** The shards in which the wallet may have an account, besides its home, in ascending order. */
   readonly shards: readonly number[];
   /** At home. */
@@ -44,5 +44,7 @@ export function purseOf(cash?: Buffer | null, net?: Buffer | null): PurseInShard
 }
 
 /** As hold_purse returns them, and send_collateral with SHORT. */
-export const heldOf = (bitmap?: Buffer, cash?: Buffer, net?: Buffer): Held | null =>
-  bitmap ? { shards: shardsIn(bitmap), purse: purseOf(cash, net) } : null;
+export const atHomeOf = (bitmap?: Buffer, cash?: Buffer, net?: Buffer): AtHome => ({
+  shards: bitmap ? shardsIn(bitmap) : [],
+  purse: purseOf(cash, net),
+});

@@ -6,7 +6,7 @@ import { addressBytes } from '../records/order';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { type Channels, type Entry, notSafe } from './channels';
 import { attempt, insufficient, type Lacking } from './lacking';
-import { type Held, inTransitOf, type PurseInShard } from './purse-in-shard';
+import { type AtHome, inTransitOf, type PurseInShard } from './purse-in-shard';
 
 export interface Purse {
   /**
@@ -89,24 +89,24 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     first: Lacking,
   ): Promise<{ readonly end: PullEnd; readonly done: T }> {
     const asked = await askHome(gathering, first);
-    if (!('arrival' in asked)) return { end: 'gathered', done: await gather(gathering, first, asked.held) };
+    if (!('arrival' in asked)) return { end: 'gathered', done: await gather(gathering, first, asked.atHome) };
     const next = await behind([asked.arrival], gathering.command);
     if ('done' in next) return { end: 'home', done: next.done };
     return { end: 'gathered', done: await gather(gathering, next, null) };
   }
 
-  /** Most pulls end here: the home has enough. Else it gives the hold of the purse, unless another gatherer has it. */
+  /** Most pulls end here: the home has enough. Else it tells what it knows, unless another gatherer has the hold. */
   async function askHome<T>(
-    { shard, home, wallet, token }: Gathering<T>,
+    { shard, home, wallet }: Gathering<T>,
     lacking: Lacking,
-  ): Promise<{ readonly arrival: Promise<void> } | { readonly held: Held | null }> {
-    if (home === shard) return { held: null };
+  ): Promise<{ readonly arrival: Promise<void> } | { readonly atHome: AtHome | null }> {
+    if (home === shard) return { atHome: null };
     const needMicro = lacking.requiredMicro - lacking.availableMicro;
     const sent = await channels.send({
-      ...{ from: home, to: shard, wallet, needMicro, token, holds: true },
+      ...{ from: home, to: shard, wallet, needMicro, token: '' },
       home: { grantMicro },
     });
-    if (sent.code !== 'OK') return { held: sent.code === 'SHORT' ? sent.held : null };
+    if (sent.code !== 'OK') return { atHome: sent.code === 'SHORT' ? sent.atHome : null };
     return { arrival: arriving(home, shard, sent.entry) };
   }
 
@@ -139,10 +139,10 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   }
 
   /**
-   * Without the hold, the first look is made all the same, so a wallet that has too little does not wait for its other commands.
+   * The first look is without the hold, so a wallet that has too little does not wait for its other commands and they do not wait for it.
    * It also tells who is to send once the purse is held: a shard that has less by then sends nothing.
    */
-  async function gather<T>(gathering: Gathering<T>, first: Lacking, given: Held | null): Promise<T> {
+  async function gather<T>(gathering: Gathering<T>, first: Lacking, atHome: AtHome | null): Promise<T> {
     const { shard, home, wallet, token, countsOwn, command } = gathering;
     let lacking = first;
     let before: PurseInShard | null = null;
@@ -150,9 +150,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     let isHeld = false;
     try {
       for (let round = 0; round <= ROUNDS_MAX; round++) {
-        const held = round > 0 ? await holdPurse(gathering) : given;
+        const held = round > 0 ? await holdPurse(gathering) : null;
         isHeld ||= held !== null;
-        if (view === null || round > 1 || countsOwn || given) view = await lookAt(gathering, held);
+        if (view === null || round > 1 || countsOwn) view = await lookAt(gathering, held ?? atHome);
         const own = freeAt(gathering, view, shard);
         // The command counted this amount at another moment. Both are comparable when nothing moved in between.
         const isKnown = !countsOwn || (before !== null && hasSameMoves(before, view.purses.get(shard)));
@@ -165,12 +165,14 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
           throw insufficient(lacking, totalMicro);
         }
         if (isKnown && !held) continue;
-        const arrivals =
-          isKnown && held
-            ? await bring(gathering, view, held.purse.nonce, lacking.requiredMicro - ownMicro)
-            : [];
-        before = countsOwn ? await channels.look(shard, wallet) : null;
-        const next = await behind(arrivals, command);
+        let arrivals: readonly Promise<void>[] = [];
+        if (isKnown && held)
+          arrivals = await bring(gathering, view, held.purse.nonce, lacking.requiredMicro - ownMicro);
+        if (countsOwn) {
+          await Promise.all(arrivals);
+          before = await channels.look(shard, wallet);
+        }
+        const next = await behind(countsOwn ? [] : arrivals, command);
         if ('done' in next) return next.done;
         lacking = next;
       }
@@ -215,15 +217,15 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     }
   }
 
-  /** The reply with the hold has the purse at home, so the home is not asked again. */
+  /** The home is not asked again for what it has just told. */
   async function lookAt(
     { shard, home, wallet }: Pick<Gathering<unknown>, 'shard' | 'home' | 'wallet'>,
-    held: Held | null,
+    atHome: AtHome | null,
   ): Promise<View> {
-    const others = held?.shards ?? (await channels.shardsOf(home, wallet));
+    const others = atHome?.shards ?? (await channels.shardsOf(home, wallet));
     const found = await Promise.all(
       [...new Set([home, shard, ...others])].map(async (k) => {
-        const purse = held && k === home ? held.purse : await channels.look(k, wallet);
+        const purse = atHome && k === home ? atHome.purse : await channels.look(k, wallet);
         return [k, purse] as const;
       }),
     );

@@ -1,4 +1,3 @@
-import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { CHANNEL_ENTRY } from '../../../src/store/records/layout';
@@ -25,6 +24,7 @@ beforeEach(async () => {
 afterEach(() => w.stop());
 afterAll(() => server.stop());
 
+const NOTHING = { freeMicro: null, reservedMicro: 0, nonce: 0, sentMicro: 0, gotMicro: 0 };
 const alice = addressBytes(walletWithHome(0, 4));
 const bob = addressBytes(walletWithHome(0, 4, 1));
 const send = (needMicro: number, token = '', wallet = alice) =>
@@ -89,28 +89,20 @@ describe('send_collateral', () => {
 
   test('refuses what the account does not have, and then changes nothing', async () => {
     const before = await w.redis.dbsize();
-    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT', held: null });
+    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT', atHome: { shards: [], purse: NOTHING } });
     expect(await w.redis.dbsize()).toBe(before);
     const guest = { from: 2, to: 1, wallet: alice, needMicro: 1, token: '', home: { nonce: 0 } };
-    expect(await w.channels.send(guest)).toEqual({ code: 'SHORT', held: null });
+    expect(await w.channels.send(guest)).toMatchObject({ code: 'SHORT' });
   });
 
-  test('gives an account that has too little the hold instead, and notes the other shard', async () => {
-    const short = { from: 0, to: 1, wallet: alice, needMicro: GRANT + 1, token: 'one', holds: true };
-    const asked = () => w.channels.send({ ...short, home: { grantMicro: GRANT } });
-    // A wallet without an account would leave its hold and its shards behind.
-    expect(await asked()).toEqual({ code: 'SHORT', held: null });
-    expect(await w.redis.exists(home.purses, home.purseHold(alice))).toBe(0);
-    await w.exchange.credit(`0x${alice.toString('hex')}`, micro(5));
-    const purse = { freeMicro: GRANT + 5, reservedMicro: 0, nonce: 0, sentMicro: 0, gotMicro: 0 };
-    expect(await w.channels.send({ ...short, needMicro: GRANT + 6, home: { grantMicro: 0 } })).toEqual({
-      code: 'SHORT',
-      held: { shards: [1], purse },
-    });
-    expect(await w.redis.pttl(home.purseHold(alice))).toBeGreaterThan(0);
-    expect(await w.channels.hold(0, alice, 'two', 2)).toBeNull();
-    expect(await send(1)).toEqual({ code: 'BUSY' });
-    expect(await w.differences()).toEqual([]);
+  test('of a home that has too little tells what is there, takes no hold and notes nothing', async () => {
+    await send(60_000_000);
+    const sentMicro = 60_000_000;
+    const purse = { freeMicro: GRANT - sentMicro, reservedMicro: 0, nonce: 0, sentMicro, gotMicro: 0 };
+    const short = { from: 0, to: 2, wallet: alice, needMicro: GRANT, token: 'one', home: { grantMicro: 0 } };
+    expect(await w.channels.send(short)).toEqual({ code: 'SHORT', atHome: { shards: [1], purse } });
+    expect(await w.redis.exists(home.purseHold(alice))).toBe(0);
+    expect(shardsIn((await w.redis.hgetBuffer(home.purses, alice)) as Buffer)).toEqual([1]);
   });
 
   test('is refused while the exchange is halted, and take is not', async () => {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { RunningRedis } from '../../../src/local/redis';
 import type { Channels } from '../../../src/store/verbs/channels';
-import type { Held, PurseInShard } from '../../../src/store/verbs/purse-in-shard';
+import type { AtHome, PurseInShard } from '../../../src/store/verbs/purse-in-shard';
 import { createRandom, type Random } from '../../support/random';
 import { startTestRedis } from '../../support/redis';
 import { chooseSeed, tell } from '../../support/telling';
@@ -90,14 +90,17 @@ async function race(purse: Purse, random: Random): Promise<readonly Played[]> {
 /** Sees what the shards have, and not what is on its way between them. */
 const blind = (channels: Channels): Channels => {
   const unmoved = (purse: PurseInShard): PurseInShard => ({ ...purse, sentMicro: 0, gotMicro: 0 });
-  const heldBlind = (held: Held | null): Held | null => held && { ...held, purse: unmoved(held.purse) };
+  const blindly = (atHome: AtHome): AtHome => ({ ...atHome, purse: unmoved(atHome.purse) });
   return {
     ...channels,
     look: async (...args) => unmoved(await channels.look(...args)),
-    hold: async (...args) => heldBlind(await channels.hold(...args)),
+    async hold(...args) {
+      const held = await channels.hold(...args);
+      return held && blindly(held);
+    },
     async send(options) {
       const sent = await channels.send(options);
-      return sent.code === 'SHORT' ? { ...sent, held: heldBlind(sent.held) } : sent;
+      return sent.code === 'SHORT' ? { ...sent, atHome: blindly(sent.atHome) } : sent;
     },
   };
 };
