@@ -1,14 +1,5 @@
-import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import cors from 'cors';
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
-import helmet, { type HelmetOptions } from 'helmet';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Refusal } from '../exchange/errors';
 import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
@@ -16,31 +7,20 @@ import { idFor, REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
 import { serveCards } from './cards';
 import { clientAddress } from './client-address';
-import { createDate } from './date';
 import type { HttpDeps } from './deps';
 import { type DispatchDeps, dispatch } from './dispatch';
 import { docsPage } from './docs-page';
 import type { AnyEndpoint } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
+import { createResponseClass, type HeldResponse } from './held-response';
 import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
 import { pageNotFound, servePageLinks } from './page-links';
+import { createPreface, type Preface } from './preface';
 import { recordedBoard } from './recorded';
-import { createRouting, type Route } from './routing';
-
-const EXPOSED = [
-  REQUEST_ID,
-  'ETag',
-  'Retry-After',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Idempotent-Replayed',
-  'X-Durability',
-  'X-Epoch',
-];
-const PREFLIGHT_MAX_AGE_SEC = 600;
+import { createRouting, type Handler, type Route } from './routing';
 
 export interface Application {
   readonly handler: RequestListener;
@@ -62,9 +42,6 @@ export function createApplication(
   app.set('query parser', false);
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
-  app.use(preface(deps));
-  app.use(crossOrigin(deps.config.corsOrigins));
-  app.use(createRouting(routesOf(endpoints, deps, dispatchDeps)));
   servePage(app, deps.page, deps.config);
   servePageLinks(app, deps);
   serveCards(app, deps, dispatchDeps.limiter);
@@ -81,15 +58,13 @@ export function createApplication(
       `there is no resource at ${request.path.slice(0, 100)}; GET /openapi.json lists the paths`,
     );
   });
-  app.use(answerErrors(deps));
-  return withOwnPrototypes(app, deps.config.rateLimit ? createPace(PACE) : noPace);
-}
-
-/** Without TLS in front, this header would lock browsers out. */
-function securityHeaders(publicBaseUrl: string): HelmetOptions {
-  if (publicBaseUrl.startsWith('https:')) return {};
-  const contentSecurityPolicy = { directives: { upgradeInsecureRequests: null } };
-  return { strictTransportSecurity: false, contentSecurityPolicy };
+  const answerError = errorAnswers(deps);
+  app.use(asMiddleware(answerError));
+  const serving = {
+    ...{ app, answerError, preface: createPreface(deps) },
+    handlerOf: createRouting(routesOf(endpoints, deps, dispatchDeps)),
+  };
+  return withOwnPrototypes(serving, deps.config.rateLimit ? createPace(PACE) : noPace);
 }
 
 /** Express expects a mutable list. */
@@ -112,56 +87,8 @@ function routesOf(
   }));
 }
 
-/**
- * Sets the headers of every answer: the id of its request, the durability of Redis, the epoch, and restrictions for
- * browsers. It refuses requests that HTTP/1.1 says must be refused.
- */
-function preface({ config, reads, standing }: HttpDeps): RequestHandler {
-  const date = createDate(reads.clock);
-  const secure = always(helmet(securityHeaders(config.publicBaseUrl)));
-  return (request, response, next) => {
-    response.setHeader(REQUEST_ID, idFor(request));
-    response.setHeader('Date', date());
-    response.setHeader('Cache-Control', 'no-store');
-    const { durability, epoch } = standing() ?? {};
-    if (durability !== undefined) response.setHeader('X-Durability', durability);
-    if (epoch !== undefined) response.setHeader('X-Epoch', epoch);
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new Refusal('INVALID_REQUEST', 'the Host header is missing; send it');
-    }
-    secure(request, response, next);
-  };
-}
-
-/** Pages of other sites, according to CORS_ORIGINS. Programs and our own page send no Origin and all get the same headers. */
-function crossOrigin(origins: HttpDeps['config']['corsOrigins']): RequestHandler {
-  const asked = cors({
-    origin: origins === '*' ? '*' : [...origins],
-    exposedHeaders: EXPOSED,
-    maxAge: PREFLIGHT_MAX_AGE_SEC,
-    preflightContinue: true,
-  });
-  const unasked = always(asked);
-  return (request, response, next) =>
-    (request.headers.origin === undefined ? unasked : asked)(request, response, next);
-}
-
-/**
- * Middleware that answers every request without an Origin with the same headers: they are computed once, at the start,
- * because computing them for each request takes as long as reading the request.
- */
-function always(middleware: RequestHandler): RequestHandler {
-  const answer = new ServerResponse(new IncomingMessage(new Socket()));
-  middleware(answer.req as Request, answer as Response, () => {});
-  const headers = Object.entries(answer.getHeaders()).map(([name, value]) => [name, String(value)] as const);
-  return (_request, response, next) => {
-    for (const [name, value] of headers) response.setHeader(name, value);
-    next();
-  };
-}
-
 /** Without an operator token the operators' paths do not even list their methods. */
-function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
+function rest(group: readonly AnyEndpoint[], withAdmin: boolean): Handler {
   if (!withAdmin && group.some(({ bearer }) => bearer === 'admin')) {
     return () => {
       throw new Refusal('NOT_FOUND');
@@ -171,9 +98,11 @@ function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler
   return otherMethods([...methods, 'OPTIONS'].join(', '));
 }
 
-/** The only catch. */
-function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
-  return (error: unknown, request, response, _next) => {
+/** The only answer to what is thrown. */
+type AnswerError = (error: unknown, request: Request, response: Response) => void;
+
+function errorAnswers({ log, observer }: HttpDeps): AnswerError {
+  return (error, request, response) => {
     if (error instanceof ClientGone || response.destroyed) return;
     const refusal = refusalOf(error);
     const requestId = requestIdOf(response);
@@ -186,34 +115,81 @@ function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
   };
 }
 
-/** The router rejects a target that it cannot parse before any middleware runs; its own answer would be HTML. */
-function listenerOf(app: Express, pace: Pace): RequestListener {
-  const serve = (request: Request, response: Response): unknown =>
-    app(request, response, () => {
-      if (response.headersSent) return;
-      response.setHeader(REQUEST_ID, idFor(request));
-      response.setHeader('Connection', 'close');
-      sendProblem(
-        response,
-        new Refusal('INVALID_REQUEST', 'the request target must be a path that starts with /'),
-      );
-    });
-  return (request, response) => {
-    const [asked, answer] = [request as Request & MeteredRequest, response as Response];
-    admit(pace, clientAddress(asked), asked, answer, () => serve(asked, answer));
+/** Express knows it by its four parameters. */
+const asMiddleware =
+  (answerError: AnswerError): ErrorRequestHandler =>
+  (error, request, response, _next) =>
+    answerError(error, request, response);
+
+interface Serving {
+  readonly app: Express;
+  readonly preface: Preface;
+  readonly handlerOf: ReturnType<typeof createRouting>;
+  readonly answerError: AnswerError;
+}
+
+type OwnRequest = Request & MeteredRequest;
+type OwnResponse = Response & HeldResponse;
+
+/**
+ * Express serves the pages. Endpoints do without its router, whose layers took 3 microseconds of each order. Express would not
+ * serve a target that it cannot parse, and its own answer would be HTML.
+ */
+function listenerOf({ app, preface, handlerOf, answerError }: Serving, pace: Pace): RequestListener {
+  const refuseTarget = (request: Request, response: Response): void => {
+    if (response.headersSent) return;
+    response.setHeader(REQUEST_ID, idFor(request));
+    response.setHeader('Connection', 'close');
+    sendProblem(
+      response,
+      new Refusal('INVALID_REQUEST', 'the request target must be a path that starts with /'),
+    );
   };
+  async function serve(request: OwnRequest, response: OwnResponse): Promise<void> {
+    if (!hasPath(request)) return refuseTarget(request, response);
+    try {
+      preface(request, response);
+      const handle = handlerOf(request);
+      if (handle) return await handle(request, response);
+      response.release();
+      app(request, response, () => refuseTarget(request, response));
+    } catch (error) {
+      answerError(error, request, response);
+    }
+  }
+  return (asked, answer) => {
+    const [request, response] = [asked as OwnRequest, answer as OwnResponse];
+    admit(pace, clientAddress(request), request, response, () => {
+      // An answer that cannot be written ends its connection, not the process.
+      serve(request, response).catch(() => response.destroy());
+    });
+  };
+}
+
+/** Express's path of a target that is no path is null, or an error. */
+function hasPath(request: Request): boolean {
+  try {
+    return (request.path ?? null) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /**
  * Express replaces the prototypes of every request and response by its own, which discards V8's optimizations for them. It
  * leaves objects that are created with those prototypes unchanged, which halves Express's share of a request.
  */
-function withOwnPrototypes(app: Express, pace: Pace): Application {
-  const OwnRequest = createRequestClass();
-  class OwnResponse extends ServerResponse<IncomingMessage> {}
+function withOwnPrototypes(serving: Serving, pace: Pace): Application {
+  const { app } = serving;
+  const [OwnRequest, OwnResponse] = [createRequestClass(), createResponseClass()];
   Object.setPrototypeOf(OwnRequest.prototype, app.request);
   Object.setPrototypeOf(OwnResponse.prototype, app.response);
   app.request = OwnRequest.prototype as unknown as Express['request'];
   app.response = OwnResponse.prototype as unknown as Express['response'];
-  return { handler: listenerOf(app, pace), pace, IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
+  return {
+    handler: listenerOf(serving, pace),
+    pace,
+    IncomingMessage: OwnRequest,
+    ServerResponse: OwnResponse,
+  };
 }

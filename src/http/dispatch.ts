@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import type { Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import { type Asked, askedOf } from '../wire/asked';
@@ -9,6 +9,7 @@ import { callerOf } from './bearer';
 import { jsonOf, readBody } from './body';
 import type { AnyEndpoint } from './endpoint';
 import type { OperatorGate } from './operator-gate';
+import type { Handler } from './routing';
 import { type Arrived, createServing, type ServingDeps } from './serving';
 
 export interface DispatchDeps extends ServingDeps {
@@ -22,7 +23,7 @@ export interface DispatchDeps extends ServingDeps {
  * Makes a handler of an endpoint: it reads the body, and the endpoint is served. Refusals are thrown, and the application
  * answers them in one place.
  */
-export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
+export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
   const { bodyOptional = false, maxBytes = BODY_MAX_BYTES } = endpoint;
   const route = `${endpoint.method} ${endpoint.path}`;
   const asked = askedOf(route);

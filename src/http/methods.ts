@@ -1,9 +1,9 @@
-import type { RequestHandler } from 'express';
 import { Refusal } from '../exchange/errors';
+import type { Handler } from './routing';
 
 /** Answers methods that a path does not have with METHOD_NOT_ALLOWED and the list of its methods; OPTIONS with the list. */
 export const otherMethods =
-  (allow: string): RequestHandler =>
+  (allow: string): Handler =>
   (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method !== 'OPTIONS') {

@@ -1,4 +1,7 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, Response } from 'express';
+
+/** Answers a request, or throws. */
+export type Handler = (request: Request, response: Response) => void | Promise<void>;
 
 /**
  * The handlers of all paths, as a tree of their parts. Express's router tries one path's pattern after another, which takes
@@ -8,9 +11,9 @@ export interface Route {
   /** As in the OpenAPI document: `/markets/{id}/trades`. */
   readonly path: string;
   /** By method. */
-  readonly handlers: ReadonlyMap<string, RequestHandler>;
+  readonly handlers: ReadonlyMap<string, Handler>;
   /** For methods that the path does not have. */
-  readonly rest: RequestHandler;
+  readonly rest: Handler;
 }
 
 interface Node {
@@ -24,8 +27,8 @@ const PARTS_MAX = 8;
 
 const createNode = (): Node => ({ literal: new Map(), parameter: null, route: null });
 
-/** Passes a request to the route of its path, or on when no route matches. */
-export function createRouting(routes: readonly Route[]): RequestHandler {
+/** Returns the handler of a request and sets the parameters of its path; null when no route matches. */
+export function createRouting(routes: readonly Route[]): (request: Request) => Handler | null {
   const root = createNode();
   const names = new Map<Route, readonly string[]>();
   for (const route of routes) {
@@ -35,15 +38,14 @@ export function createRouting(routes: readonly Route[]): RequestHandler {
       partsOf(route.path).flatMap((part) => nameOf(part) ?? []),
     );
   }
-  return (request, response, next) => {
+  return (request) => {
     const values: string[] = [];
     const route = find(root, partsOf(request.path), 0, values);
-    if (!route) return next();
+    if (!route) return null;
     request.params = {};
     for (const [i, name] of (names.get(route) ?? []).entries())
       request.params[name] = decodeURIComponent(values[i] ?? '');
-    const handle = route.handlers.get(methodOf(request, route)) ?? route.rest;
-    return handle(request, response, next);
+    return route.handlers.get(methodOf(request, route)) ?? route.rest;
   };
 }
 
