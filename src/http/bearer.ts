@@ -27,12 +27,12 @@ function isSentTwice({ rawHeaders }: IncomingMessage): boolean {
   return count > 1;
 }
 
-/** The identity of a caller. A bearer that is sent must be valid, even where none is required. */
-export async function callerOf(
+/** The identity of a caller, null for none. A bearer that is sent must be valid, even where none is required. */
+export function callerOf(
   request: IncomingMessage,
   rule: 'optional' | 'required',
   sessions: Sessions,
-): Promise<Caller | null> {
+): Promise<Caller> | null {
   const token = tokenOf(request);
   if (token !== null) return sessions.authenticate(token);
   if (rule === 'required') throw new Refusal('UNAUTHORIZED');

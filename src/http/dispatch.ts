@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Sessions } from '../auth/sessions';
+import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import { type Asked, askedOf } from '../wire/asked';
 import { BODY_MAX_BYTES } from '../wire/limits';
@@ -55,13 +55,12 @@ function queryOf(asked: Asked, url: string): Query | Refusal {
   }
 }
 
-async function identify(
+function identify(
   rule: Parameters<Arrived<Response>['identify']>[0],
   request: Request,
   response: Response,
   { sessions, gate }: DispatchDeps,
-) {
+): Promise<Caller | null> | null {
   if (rule !== 'admin') return callerOf(request, rule, sessions);
-  await gate(request, response);
-  return null;
+  return gate(request, response).then(() => null);
 }

@@ -23,8 +23,8 @@ export interface Arrived<R extends CallResponse> {
   readonly query: Query | Refusal;
   /** The points of the query. */
   readonly cost: number;
-  /** Throws for a caller that the rule does not admit; null for a public one, and for the operator. */
-  identify(rule: Exclude<BearerRule, 'none'>): Promise<Caller | null>;
+  /** Throws for a caller that the rule does not admit; null for a public one, at once, and for the operator. */
+  identify(rule: Exclude<BearerRule, 'none'>): Promise<Caller | null> | null;
   /** The value of its body; undefined for no body where none is needed. Throws for a body that is not JSON. */
   value(): unknown;
 }
@@ -87,10 +87,12 @@ async function replyOf<R extends CallResponse>(
   const { request, response, arrivedAt, query, cost } = arrived;
   const taken = admit(arrived, endpoint, deps);
   if (taken) await taken;
-  const caller = await authenticate(arrived, endpoint);
+  const identified = endpoint.bearer === 'none' ? null : arrived.identify(endpoint.bearer);
+  const caller = identified && (await identified);
+  if (caller) checkRights(caller, endpoint);
   if (query instanceof Refusal) throw query;
   const body = endpoint.body ? bodyOf(arrived, endpoint, cost, deps) : undefined;
-  return endpoint.handle({ request, response, arrivedAt, query, body, caller });
+  return await endpoint.handle({ request, response, arrivedAt, query, body, caller });
 }
 
 /** Charges the address for a request before any work is done for it; returns null when the charge is immediate. */
@@ -107,16 +109,10 @@ function admit<R extends CallResponse>(
   return null;
 }
 
-async function authenticate<R extends CallResponse>(
-  arrived: Arrived<R>,
-  { bearer: rule, method, scope }: AnyEndpoint,
-): Promise<Caller | null> {
-  if (rule === 'none') return null;
-  const caller = await arrived.identify(rule);
-  // Where a bearer is optional and data changes, the signature in the body authorizes the request.
-  if (caller && (rule === 'required' || method === 'GET'))
+/** Where a bearer is optional and data changes, the signature in the body authorizes the request. */
+function checkRights(caller: Caller, { bearer, method, scope }: AnyEndpoint): void {
+  if (bearer === 'required' || method === 'GET')
     checkScope(caller, scope ?? (method === 'GET' ? 'read' : null));
-  return caller;
 }
 
 function bodyOf<R extends CallResponse>(

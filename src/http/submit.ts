@@ -13,6 +13,7 @@ import {
   type SignedOrder,
 } from '../exchange/order';
 import type { OrderType } from '../exchange/status';
+import type { Fill, OrderRecord } from '../store/records/order';
 import { packSigned } from '../store/records/signed-order';
 import { tradeId } from '../store/records/views';
 import type { PlaceReply, PlaceRequest } from '../store/verbs/place';
@@ -112,29 +113,29 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
     if (before) return before;
   }
   if (!dryRun) await admit(context, submission, signed.maker);
-  await waitFor(submission, 'othersSent');
   const { book = context.engine.place, turn } = submission;
+  if (turn) await turn.othersSent;
+  checkWaiting(submission);
   const booked = book(request);
   turn?.sent();
-  return answer(context, await booked, orderType);
+  const { record, replayed: isReplay, fills } = await booked;
+  return isReplay ? repeated(context, record, orderType) : accepted(record, fills);
 }
 
-/** Waits for those before it in its batch; an order whose caller has already received a time-out goes no further. */
-async function waitFor({ turn, response }: Submission, others: 'othersSent' | 'othersDone'): Promise<void> {
-  await turn?.[others];
+/** An order whose caller has already received a time-out goes no further. */
+function checkWaiting({ response }: Submission): void {
   if (response.headersSent) throw new Refusal('UNAVAILABLE');
 }
 
 /** After the signature, so that a caller cannot use up the share of another wallet. A known wallet does not wait. */
-async function admit(
+function admit(
   { limiter, newcomers }: Context,
   { address, response }: Submission,
   maker: string,
-): Promise<void> {
+): Promise<unknown> {
   const newcomer = newcomers(maker, address, response);
   const order = limiter.take('orders', maker, response);
-  if (newcomer) await Promise.all([order, newcomer]);
-  else await order;
+  return newcomer ? Promise.all([order, newcomer]) : order;
 }
 
 /** The progress of an order through the checks, in the order of docs/interface.md. */
@@ -211,7 +212,8 @@ async function explain(
   if (!(refusal instanceof Refusal)) throw refusal;
   // Also for an order that was accepted before, because its hash does not prove who sends it.
   charge(context, submission, refusal);
-  await waitFor(submission, 'othersDone');
+  await submission.turn?.othersDone;
+  checkWaiting(submission);
   await context.limiter.take('reads', submission.address, submission.response);
   const stored = await context.replays(context.verifier.hash(signed));
   if (stored) return replayed(stored, orderType);
@@ -248,7 +250,8 @@ async function confirm(
   const { walletSignatures, limiter, replays } = context;
   const { address, response } = submission;
   if (!walletSignatures) throw new Refusal('UNSUPPORTED_SIGNATURE_TYPE');
-  await waitFor(submission, 'othersDone');
+  await submission.turn?.othersDone;
+  checkWaiting(submission);
   await limiter.take('reads', address, response);
   const stored = await replays(orderHash);
   if (stored) return replayed(stored, orderType);
@@ -262,15 +265,12 @@ async function confirm(
   }
 }
 
-async function answer(
-  { replays }: SubmitContext,
-  { record, replayed: isReplay, fills }: PlaceReply,
-  orderType: OrderType,
-): Promise<Submitted> {
-  if (isReplay) {
-    const stored = await replays(record.orderHash);
-    return replayed(stored ?? { record, answer: presentSubmission(record, []) }, orderType);
-  }
+async function repeated({ replays }: SubmitContext, record: OrderRecord, orderType: OrderType) {
+  const stored = await replays(record.orderHash);
+  return replayed(stored ?? { record, answer: presentSubmission(record, []) }, orderType);
+}
+
+function accepted(record: OrderRecord, fills: readonly Fill[]): Submitted {
   const shown = fills.map((fill) => ({
     ...fill,
     tradeId: tradeId(record.marketId, fill),
