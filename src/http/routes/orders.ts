@@ -16,6 +16,7 @@ import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoi
 import { logFailure, refusalOf } from '../failures';
 import { createReplace } from '../replace';
 import type { Submission, Submit, Submitted } from '../submit';
+import { createTogether } from '../together';
 import { createTurns } from '../turns';
 
 /**
@@ -28,6 +29,8 @@ const REPLAYED = { 'Idempotent-Replayed': 'true' };
 /** Submission: single orders, batches, and replacements. */
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
   const replace = createReplace(context, submit);
+  // The orders of a batch are together already, and a batch limits how long it checks in a row.
+  const together = createTogether();
   const one: Endpoint<SubmitBody> = {
     method: 'POST',
     path: PATHS.submit,
@@ -36,6 +39,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     bucket: 'submissions',
     cost,
     handle: async (call) => {
+      await together();
       const { answer, replayed } = await submit(submissionOf(call, call.body));
       return replayed ? ok(answer, REPLAYED) : ok(answer);
     },
@@ -52,6 +56,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     cost,
     handle: async (call) => {
       const oldHash = hashOf(parameter(call, 'order_hash'));
+      await together();
       const { answer, replayed } = await replace(submissionOf(call, call.body), oldHash);
       return replayed ? ok(answer, REPLAYED) : ok(answer);
     },
