@@ -46,8 +46,13 @@ const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
 const ORDERS_PER_ROUND = 1_000;
 /** In the rounds, so that times are not those of queues in this process; it feeds all masters alone. */
 const ORDERS_PER_SECOND = 2_000;
-/** Orders of each wallet before the first round, in terms of those that it has open. */
+/** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
 const WARM_UP_TIMES = 2;
+/**
+ * Redis keeps a sorted set of up to 128 members as a list, and looks through it; a wallet's index of its orders in a shard outgrows
+ * that after so many orders, and stays a skip list. With 400 orders over eight shards every index would be the longest of lists.
+ */
+const WARM_UP_IN_SHARD = 160;
 const GRANT_MICRO = 1_200_000_000;
 const PIPS = 3_000;
 const SIGNED_BYTES = 118;
@@ -87,7 +92,8 @@ export async function openWorld(count: ShardCount, reservedPercent: number): Pro
 
   async function trade(): Promise<Traded> {
     const most = people.reduce((sum, { openMost }) => sum + openMost, 0);
-    await tradeOn(place, people, WARM_UP_TIMES * most, 0, { localMs: [], pulledMs: [] });
+    const warmUp = Math.max(WARM_UP_TIMES * most, WARM_UP_IN_SHARD * count * people.length);
+    await tradeOn(place, people, warmUp, 0, { localMs: [], pulledMs: [] });
     const [sentBefore, times]: [number, Times] = [place.transfers.sent, { localMs: [], pulledMs: [] }];
     const pauseMs = (1_000 * people.length) / ORDERS_PER_SECOND;
     for (let round = 0; round < ROUNDS; round++) {
