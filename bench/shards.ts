@@ -16,7 +16,7 @@ export interface ShardsRow {
   readonly reservedPercent: number;
   readonly orders: number;
   readonly redisMicros: number;
-  /** One shard's CPU time of an order divided by this. */
+  /** One shard's CPU time of an order divided by this: the median of the rounds, in each of which all take their turn. */
   readonly ofOne: number;
   /** Transfers for each order, and the part of the orders that needed one. */
   readonly transfersPerOrder: number;
@@ -50,7 +50,7 @@ export async function benchShards(deadlineMs: number, emit: (row: ShardsRow) => 
       }
       for (const { replay, traded } of sides) await replay.check(traded.totals);
       const [one] = sides;
-      for (const side of sides) emit(rowOf(side, reservedPercent, median(one?.micros ?? [])));
+      for (const side of sides) emit(rowOf(side, reservedPercent, one?.micros ?? []));
     } finally {
       for (const { replay } of sides) await replay.stop();
     }
@@ -66,14 +66,18 @@ async function tradeOn(count: ShardCount, reservedPercent: number): Promise<Trad
   }
 }
 
-function rowOf({ count, traded, micros }: Side, reservedPercent: number, oneMicros: number): ShardsRow {
+function rowOf(
+  { count, traded, micros }: Side,
+  reservedPercent: number,
+  oneMicros: readonly number[],
+): ShardsRow {
   const { localMs, pulledMs, transfers } = traded;
   const orders = localMs.length + pulledMs.length;
   const cost = median(micros);
   return {
     ...{ suite: 'shards', shards: count, reservedPercent, orders },
     redisMicros: round(cost),
-    ofOne: round(oneMicros / cost, 3),
+    ofOne: round(median(micros.map((own, turn) => (oneMicros[turn] ?? 0) / own)), 3),
     transfersPerOrder: round(transfers / orders, 4),
     pulledPart: round(pulledMs.length / orders, 4),
     localP99Ms: round(quantile(localMs, 0.99)),
