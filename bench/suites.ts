@@ -18,6 +18,7 @@ import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
 import { benchSettle, type SettleRow, settleLines } from './settle';
+import { benchShardAway, type ShardAwayRow } from './shard-away';
 import { benchShards, type ShardsRow } from './shards';
 import { benchShardsWeb, type ShardsWebRow } from './shards-web';
 import { benchSoak, type KindRow, type SoakRow } from './soak';
@@ -27,7 +28,7 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
 import { foreignLines } from './targets-foreign';
-import { shardsLines, shardsWebLines } from './targets-shards';
+import { shardAwayLines, shardsLines, shardsWebLines } from './targets-shards';
 import { soakLines } from './targets-soak';
 
 export interface Wishes {
@@ -135,6 +136,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.scaleLines,
   ),
   shards: suite<ShardsRow>(({ deadlineMs }, emit) => benchShards(deadlineMs, emit), shardsLines),
+  'shard-away': suite<ShardAwayRow>(
+    ({ deadlineMs }, emit) => benchShardAway(deadlineMs, emit),
+    shardAwayLines,
+  ),
   'shards-web': suite<ShardsWebRow>(
     ({ deadlineMs }, emit) => benchShardsWeb(deadlineMs, emit),
     shardsWebLines,

@@ -1,4 +1,5 @@
 import { atLeast, atMost, type Line, lineOf } from './line';
+import type { ShardAwayRow } from './shard-away';
 import type { ShardsRow } from './shards';
 import type { ShardsWebRow } from './shards-web';
 
@@ -6,6 +7,8 @@ import type { ShardsWebRow } from './shards-web';
 const PARTS: Readonly<Record<number, number>> = { 60: 0.95, 90: 0.9 };
 const PULLED_TIMES = 3;
 const WEB_PART = 0.95;
+const AWAY_PART = 0.9;
+const AWAY_MS_MAX = 2_000;
 
 export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
   rows.flatMap((row) => {
@@ -50,3 +53,16 @@ export const shardsWebLines = (rows: readonly ShardsWebRow[]): Line[] =>
       ...(shards > 1 && { target: atLeast(WEB_PART, 'ratio') }),
     }),
   );
+
+export const shardAwayLines = (rows: readonly ShardAwayRow[]): Line[] =>
+  rows.flatMap(({ when, perSecond, ofBefore, orders, refused, slowestMs }) => [
+    lineOf({
+      ...{ suite: 'shard-away', what: `${when}: orders of the other shards`, figure: perSecond, unit: '/s' },
+      ...{ baseline: `before; ${refused} of ${orders} refused`, ratio: ofBefore },
+      ...(when !== 'before' && { target: atLeast(AWAY_PART, 'ratio') }),
+    }),
+    lineOf({
+      ...{ suite: 'shard-away', what: `${when}: the slowest answer`, figure: slowestMs, unit: 'ms' },
+      target: atMost(AWAY_MS_MAX, 'figure'),
+    }),
+  ]);
