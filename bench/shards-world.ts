@@ -46,7 +46,7 @@ const TRADER_EACH = 20;
 const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
 const ORDERS_PER_ROUND = 250;
 /** In the rounds, so that times are not those of queues in this process; it feeds all masters alone. */
-const ORDERS_PER_SECOND = 2_000;
+const ORDERS_PER_SECOND = 1_000;
 /** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
 const WARM_UP_TIMES = 2;
 /**
