@@ -94,7 +94,7 @@ test(
     signal('SIGSTOP');
     try {
       await untilShardIs(client, 'down');
-      // The transfer to the other shard may have been told again meanwhile; from now on no balance can be computed.
+      // Until here a message about the transfer may have come; after this the balance needs the silent shard.
       const before = socket.all('balance:update').length;
       const local = socket.told.filter(([event]) => PRIVATE.includes(event)).at(-1)?.[1].accountSequence;
       const { epoch } = socket.all('exchange:update').at(-1) ?? {};
