@@ -86,7 +86,7 @@ test('an address whose sockets were cut waits before it may open another, and ot
   clock.forward(HOLD_MS);
   const { retryAfter, ...answer } = await refused;
   expect(answer).toEqual({ status: 429, code: 'RATE_LIMITED', scope: 'sockets' });
-  // One second is paid. What the cut sockets had sent may still be read now, and costs a part of the next one.
+  // One second is paid. The exchange may read the last bytes of the cut sockets after that, and they cost a part of the next one.
   expect([OWED_SEC - HOLD_MS / 1_000, OWED_SEC]).toContain(Number(retryAfter));
   clock.forward(2 * OWED_SEC * 1_000);
   await connect(web, address);
