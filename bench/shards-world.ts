@@ -35,8 +35,8 @@ export interface Traded {
   readonly pulledMs: readonly number[];
 }
 
-/** Many short ones: other programs of the machine disturb some of them. */
-export const ROUNDS = 21;
+/** Other programs of the machine disturb some of them. Shorter ones find the processor's caches cold: an order then takes twice as long. */
+export const ROUNDS = 7;
 const EVENTS = 200;
 const MARKETS_PER_EVENT = 10;
 /** Each has one command on its way. */
@@ -44,7 +44,7 @@ const WALLETS_PER_MASTER = 32;
 /** One wallet in twenty is a trader, whose orders are large; the others make markets. */
 const TRADER_EACH = 20;
 const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
-const ORDERS_PER_ROUND = 250;
+const ORDERS_PER_ROUND = 1_000;
 /** In the rounds, so that times are not those of queues in this process; it feeds all masters alone. */
 const ORDERS_PER_SECOND = 1_000;
 /** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
