@@ -51,7 +51,8 @@ export type Suite = (wishes: Wishes, tell: (detail: Detail) => void) => Promise<
 
 const DEPTHS_SHORT = [10, 10_000];
 const KEEP_UP_SECONDS = { short: { http: 10, step: 7 }, full: { http: 30, step: 15 } };
-const SCALE_ROUNDS = { short: 5, full: 15 };
+const SCALE_ROUNDS = { short: 20, full: 40 };
+const FOREIGN_ROUNDS = { short: 5, full: 15 };
 
 function suite<Row extends object>(
   run: (wishes: Wishes, emit: (row: Row) => void, tell: (detail: Detail) => void) => Promise<void>,
@@ -145,7 +146,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     shardsWebLines,
   ),
   foreign: suite<ForeignRow>(
-    ({ deadlineMs, full }, emit) => benchForeign(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
+    ({ deadlineMs, full }, emit) => benchForeign(deadlineMs, emit, FOREIGN_ROUNDS[full ? 'full' : 'short']),
     foreignLines,
   ),
   soak: suite<SoakRow>(({ redisUrl, minutes, archive }, emit, tell) => {
