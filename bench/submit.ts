@@ -1,3 +1,4 @@
+import { median, quantile, round } from './figures';
 import { createSigner, type Signer } from './signer';
 import {
   type Commands,
@@ -32,8 +33,8 @@ export interface SubmitRow {
   readonly p50Ms: number;
   readonly p99Ms: number;
   /**
-   * CPU time of the plain stack and of the floor divided by that of the exchange; the p99 of the exchange divided by
-   * the floor's.
+   * CPU time of the plain stack divided by that of the exchange; the same of the floor, the median of the turns in which both were
+   * measured; the p99 of the exchange divided by the floor's.
    */
   readonly timesPlain: number | null;
   readonly ofFloor: number | null;
@@ -43,8 +44,10 @@ export interface SubmitRow {
 const MIXES: readonly Mix[] = ['rest', 'mixed'];
 const CONNECTIONS = 16;
 const ROUNDS = 5;
-/** Commands of a round; fewer for the slow ones. */
-const COMMANDS = { fast: 2_000, slow: 300 } as const;
+/** The turns of the fast ones in a round: short, so that the machine is the same for an order and for one of the floor beside it. */
+const TURNS = { fast: 4, slow: 1 } as const;
+/** Commands of a turn; fewer for the slow ones. */
+const COMMANDS = { fast: 600, slow: 300 } as const;
 /** Warm-up before the first round, until V8 has compiled the hot code, as in a process that has served for a minute. */
 const WARM_UP = { fast: 10_000, slow: 1_000 } as const;
 /** The resting orders to be crossed: large enough for every taker of a run. */
@@ -101,8 +104,12 @@ export async function benchSubmit(
       const results = new Map<Contender, Round[]>(contenders.map((contender) => [contender, []]));
       for (const contender of contenders) await run(contender, mix, WARM_UP[contender.speed]);
       for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
-        for (const contender of contenders)
-          results.get(contender)?.push(await run(contender, mix, COMMANDS[contender.speed]));
+        for (let turn = 0; turn < TURNS.fast; turn++) {
+          const taking = contenders.filter(({ speed }) => turn < TURNS[speed]);
+          if (turn % 2 === 1) taking.reverse();
+          for (const contender of taking)
+            results.get(contender)?.push(await run(contender, mix, COMMANDS[contender.speed]));
+        }
       }
       for (const row of rowsOf(mix, results)) emit(row);
     }
@@ -158,29 +165,24 @@ async function run({ what, side, way }: Contender, mix: Mix, commands: number): 
 }
 
 function rowsOf(mix: Mix, results: ReadonlyMap<Contender, readonly Round[]>): SubmitRow[] {
-  const figures = [...results].map(([{ what }, rounds]) => {
-    const costs = rounds.map((round) => round.cpuMicros / round.commands).sort((a, b) => a - b);
-    const latencies = rounds.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b);
-    const at = (part: number): number => latencies[Math.floor(latencies.length * part)] ?? Number.NaN;
-    const median = costs[costs.length >> 1] ?? Number.NaN;
+  const figures = [...results].map(([{ what, speed }, rounds]) => {
+    const costs = rounds.map((round) => round.cpuMicros / round.commands);
+    const latenciesMs = rounds.flatMap((round) => round.latenciesMs);
     const commands = rounds.reduce((sum, round) => sum + round.commands, 0);
-    return { what, commands, median, p50: at(0.5), p99: at(0.99) };
+    const [p50, p99] = [quantile(latenciesMs, 0.5), quantile(latenciesMs, 0.99)];
+    return { what, speed, costs, commands, cost: median(costs), p50, p99 };
   });
   const of = (name: SubmitRow['what']) => figures.find(({ what }) => what === name);
   const [plain, floor] = [of('plain'), of('floor')];
-  return figures.map(({ what, commands, median, p50, p99 }) => ({
-    suite: 'submit',
-    mix,
-    what,
-    commands,
-    cpuMicros: Math.round(median),
-    perCpuSecond: Math.round(1e6 / median),
-    p50Ms: round2(p50),
-    p99Ms: round2(p99),
-    timesPlain: plain ? round2(plain.median / median) : null,
-    ofFloor: floor ? round2(floor.median / median) : null,
-    p99OfFloor: floor ? round2(p99 / floor.p99) : null,
-  }));
+  return figures.map(({ what, speed, costs, commands, cost, p50, p99 }) => {
+    const turns = speed === floor?.speed ? costs.map((own, turn) => (floor.costs[turn] ?? 0) / own) : null;
+    return {
+      ...{ suite: 'submit', mix, what, commands },
+      ...{ cpuMicros: Math.round(cost), perCpuSecond: Math.round(1e6 / cost) },
+      ...{ p50Ms: round(p50), p99Ms: round(p99) },
+      timesPlain: plain ? round(plain.cost / cost) : null,
+      ofFloor: floor ? round(turns ? median(turns) : floor.cost / cost) : null,
+      p99OfFloor: floor ? round(p99 / floor.p99) : null,
+    };
+  });
 }
-
-const round2 = (value: number): number => Math.round(100 * value) / 100;

@@ -1,6 +1,7 @@
 #!lua
 -- hold_purse: takes or extends the hold of a wallet's purse at its home, so that no other gatherer moves its collateral meanwhile,
 -- and notes the shard that needs collateral. A hold that runs out costs fairness between two orders of the wallet, never money.
+-- With OK it has always written: the caller waits for its replicas, and these tell nothing of a bit that another caller has set.
 --
 -- KEYS     1 {x}:ph:<address>   2 {x}:pu   3 {x}:bal
 -- ARGV     1 address (20 bytes)   2 token of the hold; empty to note the shard alone   3 lifetime of the hold, milliseconds
@@ -23,4 +24,8 @@ if ARGV[2] ~= '' then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 end
 local found = redis.call('HMGET', KEYS[3], ARGV[1], channel.net_field(ARGV[1]))
-return { 'OK', now_text, (channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))), found[1] or '', found[2] or '' }
+local bitmap, is_new = channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))
+if ARGV[2] == '' and not is_new then
+  redis.call('HSET', KEYS[2], ARGV[1], bitmap)
+end
+return { 'OK', now_text, bitmap, found[1] or '', found[2] or '' }

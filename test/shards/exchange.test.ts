@@ -45,15 +45,15 @@ test('a market is in the shard that its operator chose, and is listed with those
 
 test('one wallet spends its grant in the markets of all shards, and no more', async () => {
   const ally = alice as Trader;
-  // 25 in each shard: 50 shares at 0.50.
-  for (let shard = 0; shard < SHARDS; shard++)
-    expect(await ally.submit(marketOf(shard), buy(5_000, 50))).toMatchObject({ status: 200 });
+  // At 0.50: 10, 20, 30 and 40.
+  for (const [shard, shares] of [20, 40, 60, 80].entries())
+    expect(await ally.submit(marketOf(shard), buy(5_000, shares))).toMatchObject({ status: 200 });
   expect((await ally.get('/me/balances')).body).toMatchObject({
     collateral: { available: '0', reserved: '100' },
   });
   const refused = await ally.submit(marketOf(2), buy(5_000, 1));
   expect(refused).toMatchObject({ status: 422, body: { code: 'INSUFFICIENT_BALANCE', available: '0' } });
-  // Her home sends half of its 75, then 25, and then the last shard gets 12.5 of two others.
+  // Her home sends twice 20 of its 90, then 30, and then the last shard gets the 20 of two others.
   const { text } = await client.get('/metrics');
   expect(text).toContain('exchange_pulled_orders_total{end="home"} 2');
   expect(text).toContain('exchange_pulled_orders_total{end="gathered"} 1');

@@ -6,6 +6,7 @@ import { holderOf, nameOf, placeOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { createNotedShards, type Link } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
 
 export interface SendOptions {
@@ -48,8 +49,12 @@ export interface Channels {
   /** hold_purse; null when another gatherer holds it. */
   hold(home: number, wallet: Buffer, token: string, shard: number): Promise<AtHome | null>;
   release(home: number, wallet: Buffer, token: string): Promise<void>;
+  /** Whether a gatherer holds the purse. */
+  isHeld(home: number, wallet: Buffer): Promise<boolean>;
   /** The shards in which the wallet may have an account, besides its home. */
   shardsOf(home: number, wallet: Buffer): Promise<number[]>;
+  /** Those of them that this process knows, and that no failover of the home makes it forget; null when it knows nothing. */
+  notedOf(home: number, wallet: Buffer): readonly number[] | null;
   look(shard: number, wallet: Buffer): Promise<PurseInShard>;
   /** lift_nonce. */
   lift(shard: number, wallet: Buffer, nonce: number): Promise<void>;
@@ -91,12 +96,12 @@ const ROLE_REPLICAS = 2;
 /** How often the connection to a node was cut. */
 const cuts = new WeakMap<Redis, number>();
 
-function cutsOf(node: Redis): number {
+function linkTo(node: Redis): Link {
   const known = cuts.get(node);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { node, cuts: known };
   cuts.set(node, 0);
   node.on('close', () => cuts.set(node, (cuts.get(node) ?? 0) + 1));
-  return 0;
+  return { node, cuts: 0 };
 }
 
 /**
@@ -112,6 +117,7 @@ interface Master {
 export function createChannels({ redis, run, shards, onSent = () => undefined }: ChannelOptions): Channels {
   /** Of each shard, by its prefix. */
   const masters = new Map<string, Master>();
+  const noted = createNotedShards();
 
   function masterOf(keys: ShardKeys, node: Redis): Master {
     const known = masters.get(keys.prefix);
@@ -143,11 +149,12 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
     const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
-    const { reply, isSafe } = await safely(keys, () => run('send_collateral', scriptKeys, args));
-    const [code, , first, second, third] = reply;
+    const { reply, isSafe, link } = await safely(keys, () => run('send_collateral', scriptKeys, args));
+    const [code, , first, second, third, bitmap] = reply;
     const name = code.toString();
     if (name === 'OK') {
       onSent(from);
+      if (isSafe && bitmap) noted.note(wallet, link, shardsIn(bitmap));
       return {
         code: name,
         sentMicro: Number(first),
@@ -166,16 +173,16 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
   async function safely<T>(
     keys: ShardKeys,
     act: () => Promise<T>,
-  ): Promise<{ readonly reply: T; readonly isSafe: boolean }> {
+  ): Promise<{ readonly reply: T; readonly isSafe: boolean; readonly link: Link }> {
     const node = holderOf(redis, keys);
     const known = masterOf(keys, node);
-    const before = cutsOf(node);
+    const link = linkTo(node);
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
-    if (role[0] !== 'master') return { reply, isSafe: false };
+    if (role[0] !== 'master') return { reply, isSafe: false, link };
     known.replicas = Math.max(known.replicas, (role[ROLE_REPLICAS] as unknown[]).length);
     const isConfirmed = known.replicas === 0 || (await confirmed(node, known.replicas));
-    const isSame = cutsOf(node) === before && holderOf(redis, keys) === node;
-    return { reply, isSafe: isSame && isConfirmed };
+    const isSame = linkTo(node).cuts === link.cuts && holderOf(redis, keys) === node;
+    return { reply, isSafe: isSame && isConfirmed, link };
   }
 
   /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
@@ -223,11 +230,16 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
   async function hold(home: number, wallet: Buffer, token: string, shard: number) {
     const keys = keysOf(home);
     const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
-    const { reply, isSafe } = await safely(keys, () =>
+    const { reply, isSafe, link } = await safely(keys, () =>
       run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
     const [code, , bitmap, cash, net] = reply;
-    if (isSafe) return code.toString() === 'OK' ? atHomeOf(bitmap, cash, net) : null;
+    if (isSafe) {
+      if (code.toString() !== 'OK') return null;
+      const atHome = atHomeOf(bitmap, cash, net);
+      noted.note(wallet, link, atHome.shards);
+      return atHome;
+    }
     // The bit of a shard must not be lost once collateral is there. The next order of the wallet would wait for this hold.
     if (token !== '') release(home, wallet, token).catch(() => undefined);
     throw notSafe();
@@ -237,9 +249,16 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     await run('release_purse', [keysOf(home).purseHold(wallet)], [token]);
   }
 
+  const isHeld = async (home: number, wallet: Buffer): Promise<boolean> =>
+    (await redis.exists(keysOf(home).purseHold(wallet))) === 1;
+
   async function shardsOf(home: number, wallet: Buffer): Promise<number[]> {
     const bitmap = await redis.hgetBuffer(keysOf(home).purses, wallet);
     return bitmap ? shardsIn(bitmap) : [];
+  }
+
+  function notedOf(home: number, wallet: Buffer): readonly number[] | null {
+    return noted.of(wallet, linkTo(holderOf(redis, keysOf(home))));
   }
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
@@ -253,7 +272,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     await run('lift_nonce', [keys.cash, keys.outbox, keys.raisedNonces], [keys.prefix, wallet, nonce]);
   }
 
-  return { send, take, drain, hold, release, shardsOf, look, lift };
+  return { send, take, drain, hold, release, isHeld, shardsOf, notedOf, look, lift };
 }
 
 export const notSafe = (): Refusal =>

@@ -24,8 +24,8 @@ export interface Purse {
 }
 
 /**
- * How a command ended that its shard had too little collateral for: with what the home sent, with what was gathered from several
- * shards, refused, or without an end because a shard was silent or other commands moved the collateral.
+ * How a command ended that its shard had too little collateral for: with what the home sent, with what was gathered from any of the
+ * wallet's shards, refused, or without an end because a shard was silent or other commands moved the collateral.
  */
 export type PullEnd = 'home' | 'gathered' | 'refused' | 'failed';
 
@@ -48,6 +48,8 @@ const BUSY_STEP_MS = 15;
 interface View {
   readonly purses: ReadonlyMap<number, PurseInShard>;
   readonly inTransitMicro: number;
+  /** Whether another gatherer held the purse. */
+  readonly isHeld: boolean;
 }
 
 interface Gathering<T> {
@@ -55,6 +57,11 @@ interface Gathering<T> {
   readonly home: number;
   readonly wallet: Buffer;
   readonly token: string;
+  /**
+   * Whether every donor may send to the shard without the hold: no failover of the home makes it forget the shard. It was so before the
+   * home told its nonce, because a raise in between would pass a shard by that is noted only after it.
+   */
+  readonly isNoted: boolean;
   readonly countsOwn: boolean;
   readonly command: () => Promise<T>;
 }
@@ -73,7 +80,8 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     if ('done' in first) return first.done;
     const wallet = addressBytes(address);
     const home = homeOf(wallet, count);
-    const gathering = { shard, home, wallet, token: randomUUID(), countsOwn, command };
+    const isNoted = shard === home || (channels.notedOf(home, wallet)?.includes(shard) ?? false);
+    const gathering = { shard, home, wallet, token: randomUUID(), isNoted, countsOwn, command };
     try {
       const { end, done } = await pulled(gathering, first);
       onPull(end);
@@ -88,6 +96,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     gathering: Gathering<T>,
     first: Lacking,
   ): Promise<{ readonly end: PullEnd; readonly done: T }> {
+    if (knowsDonors(gathering)) return { end: 'gathered', done: await gather(gathering, first, null) };
     const asked = await askHome(gathering, first);
     if (!('arrival' in asked)) return { end: 'gathered', done: await gather(gathering, first, asked.atHome) };
     const next = await behind([asked.arrival], gathering.command);
@@ -95,7 +104,16 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     return { end: 'gathered', done: await gather(gathering, next, null) };
   }
 
-  /** Most pulls end here: the home has enough. Else it tells what it knows, unless another gatherer has the hold. */
+  /**
+   * Whether others than the home may send, and each of them at once. All are looked at then, because half of what the largest has
+   * lasts longest: with 90 % of the money reserved over eight shards, 3 of 100 orders need another shard instead of 5 (simulated).
+   */
+  const knowsDonors = ({ shard, home, wallet, isNoted }: Gathering<unknown>): boolean =>
+    home !== shard &&
+    isNoted &&
+    (channels.notedOf(home, wallet) ?? []).some((k) => k !== home && k !== shard);
+
+  /** The home has enough, or it tells what it knows, unless another gatherer has the hold. */
   async function askHome<T>(
     { shard, home, wallet }: Gathering<T>,
     lacking: Lacking,
@@ -140,7 +158,8 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
 
   /**
    * The first look is without the hold, so a wallet that has too little does not wait for its other commands and they do not wait for it.
-   * It also tells who is to send once the purse is held: a shard that has less by then sends nothing.
+   * Nor does a command to which a single shard can send what lacks; it tries that once, so it cannot keep a holder from an end.
+   * The look also tells who is to send once the purse is held: a shard that has less by then sends nothing.
    */
   async function gather<T>(gathering: Gathering<T>, first: Lacking, atHome: AtHome | null): Promise<T> {
     const { shard, home, wallet, token, countsOwn, command } = gathering;
@@ -152,7 +171,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       for (let round = 0; round <= ROUNDS_MAX; round++) {
         const held = round > 0 ? await holdPurse(gathering) : null;
         isHeld ||= held !== null;
-        if (view === null || round > 1 || countsOwn) view = await lookAt(gathering, held ?? atHome);
+        view ??= await lookAt(gathering, held ?? atHome);
         const own = freeAt(gathering, view, shard);
         // The command counted this amount at another moment. Both are comparable when nothing moved in between.
         const isKnown = !countsOwn || (before !== null && hasSameMoves(before, view.purses.get(shard)));
@@ -164,10 +183,10 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
           if ('done' in again) return again.done;
           throw insufficient(lacking, totalMicro);
         }
-        if (isKnown && !held) continue;
-        let arrivals: readonly Promise<void>[] = [];
-        if (isKnown && held)
-          arrivals = await bring(gathering, view, held.purse.nonce, lacking.requiredMicro - ownMicro);
+        const needMicro = lacking.requiredMicro - ownMicro;
+        if (isKnown && !held && (countsOwn || !hasOneDonor(gathering, view, needMicro))) continue;
+        const { nonce = 0 } = held?.purse ?? view.purses.get(home) ?? {};
+        const arrivals = isKnown ? await bring(gathering, view, nonce, needMicro) : [];
         if (countsOwn) {
           await Promise.all(arrivals);
           before = await channels.look(shard, wallet);
@@ -175,6 +194,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
         const next = await behind(countsOwn ? [] : arrivals, command);
         if ('done' in next) return next.done;
         lacking = next;
+        view = null;
       }
       throw notSafe();
     } finally {
@@ -217,23 +237,47 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     }
   }
 
-  /** The home is not asked again for what it has just told. */
+  /**
+   * The home is not asked again for what it has just told. It is asked for the wallet's shards while those that are known are looked
+   * at: one that it notes after that had nothing when the command came.
+   */
   async function lookAt(
     { shard, home, wallet }: Pick<Gathering<unknown>, 'shard' | 'home' | 'wallet'>,
     atHome: AtHome | null,
   ): Promise<View> {
-    const others = atHome?.shards ?? (await channels.shardsOf(home, wallet));
-    const found = await Promise.all(
-      [...new Set([home, shard, ...others])].map(async (k) => {
-        const purse = atHome && k === home ? atHome.purse : await channels.look(k, wallet);
-        return [k, purse] as const;
-      }),
-    );
-    return { purses: new Map(found), inTransitMicro: inTransitOf(found.map(([, purse]) => purse)) };
+    const found = new Map<number, PurseInShard>(atHome ? [[home, atHome.purse]] : []);
+    const look = (shards: readonly number[]) =>
+      Promise.all(
+        [...new Set(shards)]
+          .filter((k) => !found.has(k))
+          .map(async (k) => found.set(k, await channels.look(k, wallet))),
+      );
+    const [others, isHeld] = await Promise.all([
+      atHome?.shards ?? channels.shardsOf(home, wallet),
+      // A home that told all this is held by the caller or by nobody.
+      atHome === null && channels.isHeld(home, wallet),
+      look([home, shard, ...(channels.notedOf(home, wallet) ?? [])]),
+    ]);
+    await look(others);
+    return { purses: found, inTransitMicro: inTransitOf([...found.values()]), isHeld };
   }
 
   const freeAt = ({ home }: Home, { purses }: View, shard: number): number =>
     purses.get(shard)?.freeMicro ?? (shard === home ? grantMicro : 0);
+
+  /** The largest first. */
+  const donorsOf = (gathering: Pick<Gathering<unknown>, 'home' | 'shard'>, view: View) =>
+    [...view.purses.keys()]
+      .filter((k) => k !== gathering.shard)
+      .map((from) => ({ from, freeMicro: freeAt(gathering, view, from) }))
+      .sort((a, b) => b.freeMicro - a.freeMicro);
+
+  /** Whether what is needed can be brought by one shard, without the hold. */
+  function hasOneDonor(gathering: Gathering<unknown>, view: View, needMicro: number): boolean {
+    const [largest] = donorsOf(gathering, view);
+    const isEnough = needMicro <= (largest?.freeMicro ?? 0);
+    return gathering.isNoted && !view.isHeld && view.inTransitMicro === 0 && isEnough;
+  }
 
   const totalOf = (gathering: Home, view: View): number =>
     [...view.purses.keys()].reduce((sum, k) => sum + freeAt(gathering, view, k), view.inTransitMicro);
@@ -257,13 +301,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
       await Promise.all(pairs.map(([from, to]) => arrive(from, to, null)));
       return [];
     }
-    const donors = shards
-      .filter((k) => k !== shard)
-      .map((from) => ({ from, freeMicro: freeAt(gathering, view, from) }))
-      .sort((a, b) => b.freeMicro - a.freeMicro);
     const sends: Promise<Promise<void>[]>[] = [];
     let left = needMicro;
-    for (const { from, freeMicro } of donors) {
+    for (const { from, freeMicro } of donorsOf(gathering, view)) {
       const part = Math.min(left, freeMicro);
       if (part <= 0) break;
       left -= part;

@@ -65,7 +65,15 @@ describe('send_collateral', () => {
     expect(await w.inTransit()).toBe(60_000_000n);
   });
 
-  test('sends half of what is free when less is needed, and each entry names the one before', async () => {
+  test('sends what is needed as many times as half of what is free allows', async () => {
+    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
+    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
+    expect(await send(7_000_000)).toMatchObject({ code: 'OK', sentMicro: 14_000_000 });
+    expect(await send(26_000_000)).toMatchObject({ code: 'OK', sentMicro: 26_000_000 });
+    expect(await free(0)).toBe(0);
+  });
+
+  test('writes entries that each name the one before', async () => {
     expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 50_000_000 });
     expect(await send(1)).toMatchObject({ code: 'OK', sentMicro: 25_000_000 });
     const [first, second] = await entries();

@@ -158,8 +158,10 @@ test('a shard that the home does not note before it sends is missed by a cancel 
 });
 
 test('a shard that the hold of a purse does not note has an account that the home does not name', async () => {
-  const note = '(channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4])))';
-  const bug = [{ file: 'hold_purse.lua', from: note, to: "redis.call('HGET', KEYS[2], ARGV[1]) or ''" }];
+  const note = 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))';
+  const bug = [
+    { file: 'hold_purse.lua', from: note, to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true" },
+  ];
   const found = (await unnamed(bug)).join();
   expect(found).toContain('an account in shard 3');
   expect(found).toContain('an account in shard 0');

@@ -1,16 +1,35 @@
+import { once } from 'node:events';
+import type { Redis } from 'ioredis';
 import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
+import { ready } from '../../../src/store/redis/connection';
+import type { Channels } from '../../../src/store/verbs/channels';
 import { startTestRedis } from '../../support/redis';
+import { READY_MS } from '../../support/waiting';
 import { openShardWorld, type ShardWorld, walletWithHome } from './world';
 
 /** Collateral follows its wallet from shard to shard. Four shards on one Redis; every wallet starts with 100 at its home. */
 let server: RunningRedis;
 let w: ShardWorld;
+/** Who sent, and who held a purse. */
+const calls: string[] = [];
+const told = (channels: Channels): Channels => ({
+  ...channels,
+  send(options) {
+    calls.push(`send ${options.from}`);
+    return channels.send(options);
+  },
+  hold(...options) {
+    calls.push('hold');
+    return channels.hold(...options);
+  },
+});
 beforeAll(async () => {
   server = await startTestRedis();
 });
 beforeEach(async () => {
-  w = await openShardWorld({ urls: [server.url], count: 4 });
+  calls.length = 0;
+  w = await openShardWorld({ urls: [server.url], count: 4, around: told });
 });
 afterEach(async () => {
   expect(await w.differences()).toEqual([]);
@@ -26,7 +45,7 @@ test('an order at the home of its wallet moves nothing', async () => {
   expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 40_000_000, reservedMicro: 60_000_000 });
 });
 
-test('an order elsewhere gets what it needs from the home, or half of what is free there', async () => {
+test('an order elsewhere gets what it needs from the home, as many times as half of what is free there allows', async () => {
   await w.reserve(1, alice, 1);
   expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({
     freeMicro: 49_000_000,
@@ -42,6 +61,49 @@ test('an order gets what it needs from several shards', async () => {
   await w.reserve(2, alice, 1);
   await w.reserve(3, alice, 98);
   expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
+});
+
+describe('once the home has noted the shards of a wallet', () => {
+  const bytes = Buffer.from(alice.slice(2), 'hex');
+  const free = async (k: number): Promise<number> => ((await w.channels.look(k, bytes)).freeMicro ?? 0) / 1e6;
+
+  /** 1 reserved in each of the shards 1 and 2, and 24 free at home, 49 in shard 1, 25 less what is reserved in shard 2. */
+  beforeEach(async () => {
+    await w.reserve(1, alice, 1);
+    await w.reserve(2, alice, 1);
+    expect(await Promise.all([0, 1, 2].map(free))).toEqual([25, 49, 24]);
+    calls.length = 0;
+  });
+
+  test('the largest of them pays for an order alone, and nobody holds the purse', async () => {
+    await w.reserve(2, alice, 30);
+    expect(calls).toEqual(['send 1']);
+    // Shard 1 had the most, 49, and sent four times the 6 that lacked.
+    expect(await Promise.all([0, 1, 2].map(free))).toEqual([25, 25, 18]);
+  });
+
+  test('while another order holds the purse, an order waits for it', async () => {
+    await w.channels.hold(0, bytes, 'another', 3);
+    await w.reserve(2, alice, 30);
+    expect([calls.includes('hold'), calls.at(-1)]).toEqual([true, 'send 1']);
+  });
+
+  test('a connection that was cut is no longer trusted to have them noted', async () => {
+    expect(w.channels.notedOf(0, bytes)).toEqual([1, 2]);
+    const cut = once(w.redis, 'close');
+    (w.redis as Redis).disconnect(true);
+    await cut;
+    await ready(w.redis, READY_MS);
+    expect(w.channels.notedOf(0, bytes)).toBeNull();
+    await w.reserve(2, alice, 30);
+    expect(calls).toEqual(['send 0']);
+  });
+
+  test('several pay for an order that no one can pay for, and the purse is held meanwhile', async () => {
+    await w.reserve(2, alice, 90);
+    expect(calls).toEqual(['hold', 'send 1', 'send 0']);
+    expect(await Promise.all([0, 1, 2].map(free))).toEqual([8, 0, 0]);
+  });
 });
 
 test('a refusal names the collateral of all shards', async () => {

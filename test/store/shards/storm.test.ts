@@ -40,7 +40,7 @@ function deadly(channels: Channels, mayDie: () => boolean): Channels {
     };
   return {
     ...{ send: step(channels.send), take: step(channels.take), drain: step(channels.drain) },
-    hold: step(channels.hold),
+    ...{ hold: step(channels.hold), isHeld: step(channels.isHeld), notedOf: channels.notedOf },
     ...{ release: step(channels.release), shardsOf: step(channels.shardsOf), look: step(channels.look) },
     lift: step(channels.lift),
   };
