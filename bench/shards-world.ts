@@ -36,7 +36,7 @@ export interface Traded {
 }
 
 /** Other programs of the machine disturb some of them. Shorter ones find the processor's caches cold: an order then takes twice as long. */
-export const ROUNDS = 7;
+export const ROUNDS = 15;
 const EVENTS = 200;
 const MARKETS_PER_EVENT = 10;
 /** Each has one command on its way. */
