@@ -36,7 +36,7 @@ export interface Traded {
 }
 
 /** Other programs of the machine disturb some of them. Shorter ones find the processor's caches cold: an order then takes twice as long. */
-export const ROUNDS = 15;
+export const ROUNDS = 9;
 const EVENTS = 200;
 const MARKETS_PER_EVENT = 10;
 /** Each has one command on its way. */
@@ -82,13 +82,19 @@ interface Times {
   readonly pulledMs: number[];
 }
 
-export async function openWorld(count: ShardCount, reservedPercent: number): Promise<World> {
+/** With `of`, one shard has the wallets of so many, and of the open orders of each the part that is in one of them. */
+export async function openWorld(
+  count: ShardCount,
+  reservedPercent: number,
+  of: ShardCount = count,
+): Promise<World> {
   const cluster = await startTestCluster(count);
   const redis = connect({ urls: cluster.url.split(',') });
   await ready(redis, READY_MS);
   const recorded = recordAll(redis, count);
   const place = await openPlace(redis, count);
-  const people = Array.from({ length: count * WALLETS_PER_MASTER }, (_, n) => person(n, reservedPercent));
+  const openPart = ((reservedPercent / 100) * count) / of;
+  const people = Array.from({ length: of * WALLETS_PER_MASTER }, (_, n) => person(n, openPart));
   const ordersOfRound = count * ORDERS_PER_ROUND;
 
   async function trade(): Promise<Traded> {
@@ -178,10 +184,10 @@ function counted(channels: Channels, transfers: Place['transfers']): Channels {
   };
 }
 
-function person(n: number, reservedPercent: number): Person {
+function person(n: number, openPart: number): Person {
   const parts = ORDERS_OF_MONEY[n % TRADER_EACH === 0 ? 'trader' : 'maker'];
   const lots = Math.floor(GRANT_MICRO / parts / PIPS);
-  return { address: wallet(5e6 + n), lots, openMost: Math.floor((parts * reservedPercent) / 100), open: [] };
+  return { address: wallet(5e6 + n), lots, openMost: Math.max(1, Math.floor(parts * openPart)), open: [] };
 }
 
 /** Each wallet sends one order after another, and one in `pauseMs` at most. */

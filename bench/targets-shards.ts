@@ -16,7 +16,8 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
     const part = PARTS[row.reservedPercent];
     const cost = lineOf({
       ...{ suite: 'shards', what: `${what}: an order costs Redis`, figure: row.redisMicros, unit: 'us CPU' },
-      ...{ baseline: 'one shard, as orders a second of CPU', ratio: row.ofOne },
+      baseline: `one shard with as many wallets and orders; ${row.ofOne} of one with fewer wallets`,
+      ratio: row.ofAlike,
       ...(part !== undefined && row.shards > 1 && { target: atLeast(part, 'ratio') }),
     });
     if (row.shards === 1) return [cost];
