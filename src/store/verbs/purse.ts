@@ -80,9 +80,9 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     if ('done' in first) return first.done;
     const wallet = addressBytes(address);
     const home = homeOf(wallet, count);
-    const isNoted = shard === home || (channels.notedOf(home, wallet)?.includes(shard) ?? false);
-    const gathering = { shard, home, wallet, token: randomUUID(), isNoted, countsOwn, command };
     try {
+      const isNoted = shard === home || (channels.notedOf(home, wallet)?.includes(shard) ?? false);
+      const gathering = { shard, home, wallet, token: randomUUID(), isNoted, countsOwn, command };
       const { end, done } = await pulled(gathering, first);
       onPull(end);
       return done;
@@ -107,10 +107,12 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   /**
    * Whether others than the home may send, and each of them at once. All are looked at then, because half of what the largest has
    * lasts longest: with 90 % of the money reserved over eight shards, 3 of 100 orders need another shard instead of 5 (simulated).
+   * A command that counts its own reserve cannot be paid for without the hold, unless the home pays.
    */
-  const knowsDonors = ({ shard, home, wallet, isNoted }: Gathering<unknown>): boolean =>
+  const knowsDonors = ({ shard, home, wallet, isNoted, countsOwn }: Gathering<unknown>): boolean =>
     home !== shard &&
     isNoted &&
+    !countsOwn &&
     (channels.notedOf(home, wallet) ?? []).some((k) => k !== home && k !== shard);
 
   /** The home has enough, or it tells what it knows, unless another gatherer has the hold. */
