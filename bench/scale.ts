@@ -27,7 +27,7 @@ export interface ScaleRow {
   readonly redisRatio: number;
   /** The throughput of processes that share nothing. */
   readonly floorRatio: number;
-  /** What an order costs here in orders of Express beside it: that of one process, divided by that of these. */
+  /** An order in orders of bare Express of the same round: with one process, divided by that with these. */
   readonly keptRatio: number;
 }
 

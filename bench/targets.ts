@@ -284,7 +284,7 @@ export function keepUpLines(rows: readonly KeepUpRow[]): Line[] {
 }
 
 const SCALE_PART = 0.9;
-/** What processes that share a machine's caches keep, in what as many of bare Express keep. */
+/** Of what as many processes of bare Express keep. */
 const KEPT_PART = 0.95;
 
 export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>

@@ -33,9 +33,7 @@ type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer,
 type Flag = number;
 type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
 type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
-type SentOrHeld = Coded<
-  [amountOrBitmap?: Buffer, idOrCash?: Buffer, entryOrNet?: Buffer, bitmapOfSent?: Buffer]
->;
+type SentOrHeld = Coded<[amountOrBitmap?: Buffer, idOrCash?: Buffer, entryOrNet?: Buffer, bits?: Buffer]>;
 type SweepReply = Coded<[rank: Buffer, behind: number, hashes: Buffer, ...touched: Buffer[]]>;
 
 const verb = <

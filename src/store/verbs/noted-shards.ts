@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** A connection to a node: another one is told from it by the number of times that it was cut. */
+/** A connection to a node. Each time it is cut, the next one is another. */
 export interface Link {
   readonly node: Redis;
   readonly cuts: number;
@@ -12,12 +12,12 @@ interface Noted {
 }
 
 /**
- * What the homes of wallets have noted, as replies told that no failover takes back. A note is worth nothing any more once another
+ * The shards that the homes of wallets have noted, where every replica had the note. It is worth nothing any more once another
  * node is the master of the home or the connection was cut, because the node may have lost it then.
  */
 export interface NotedShards {
   note(wallet: Buffer, link: Link, shards: readonly number[]): void;
-  /** Null when this process knows nothing that is safe. The home may have noted more meanwhile, never less. */
+  /** Null when this process has no such note. The home may have noted more meanwhile, never less. */
   of(wallet: Buffer, link: Link): readonly number[] | null;
 }
 

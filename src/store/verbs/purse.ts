@@ -6,7 +6,8 @@ import { addressBytes } from '../records/order';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { type Channels, type Entry, notSafe } from './channels';
 import { attempt, insufficient, type Lacking } from './lacking';
-import { type AtHome, inTransitOf, type PurseInShard } from './purse-in-shard';
+import type { AtHome, PurseInShard } from './purse-in-shard';
+import { createViews, hasSameMoves, type Needy, type View } from './purse-view';
 
 export interface Purse {
   /**
@@ -44,18 +45,7 @@ const ROUNDS_MAX = 8;
 const BUSY_MS_MAX = 2_000;
 const BUSY_STEP_MS = 15;
 
-/** A wallet's collateral in all of its shards. */
-interface View {
-  readonly purses: ReadonlyMap<number, PurseInShard>;
-  readonly inTransitMicro: number;
-  /** Whether another gatherer held the purse. */
-  readonly isHeld: boolean;
-}
-
-interface Gathering<T> {
-  readonly shard: number;
-  readonly home: number;
-  readonly wallet: Buffer;
+interface Gathering<T> extends Needy {
   readonly token: string;
   /**
    * Whether every donor may send to the shard without the hold: no failover of the home makes it forget the shard. It was so before the
@@ -66,10 +56,10 @@ interface Gathering<T> {
   readonly command: () => Promise<T>;
 }
 
-type Home = Pick<Gathering<unknown>, 'home'>;
-
 /** The purse of each wallet: its collateral in all shards. docs/engine.md has the protocol. */
 export function createPurse({ channels, count, grantMicro, onPull = () => undefined }: PurseOptions): Purse {
+  const { lookAt, freeAt, totalOf, donorsOf, hasOneDonor } = createViews(channels, grantMicro);
+
   async function funded<T>(
     shard: number,
     address: string,
@@ -164,7 +154,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
    * The look also tells who is to send once the purse is held: a shard that has less by then sends nothing.
    */
   async function gather<T>(gathering: Gathering<T>, first: Lacking, atHome: AtHome | null): Promise<T> {
-    const { shard, home, wallet, token, countsOwn, command } = gathering;
+    const { shard, home, wallet, token, isNoted, countsOwn, command } = gathering;
     let lacking = first;
     let before: PurseInShard | null = null;
     let view: View | null = null;
@@ -186,7 +176,8 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
           throw insufficient(lacking, totalMicro);
         }
         const needMicro = lacking.requiredMicro - ownMicro;
-        if (isKnown && !held && (countsOwn || !hasOneDonor(gathering, view, needMicro))) continue;
+        if (isKnown && !held && (countsOwn || !(isNoted && hasOneDonor(gathering, view, needMicro))))
+          continue;
         const { nonce = 0 } = held?.purse ?? view.purses.get(home) ?? {};
         const arrivals = isKnown ? await bring(gathering, view, nonce, needMicro) : [];
         if (countsOwn) {
@@ -240,51 +231,6 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   }
 
   /**
-   * The home is not asked again for what it has just told. It is asked for the wallet's shards while those that are known are looked
-   * at: one that it notes after that had nothing when the command came.
-   */
-  async function lookAt(
-    { shard, home, wallet }: Pick<Gathering<unknown>, 'shard' | 'home' | 'wallet'>,
-    atHome: AtHome | null,
-  ): Promise<View> {
-    const found = new Map<number, PurseInShard>(atHome ? [[home, atHome.purse]] : []);
-    const look = (shards: readonly number[]) =>
-      Promise.all(
-        [...new Set(shards)]
-          .filter((k) => !found.has(k))
-          .map(async (k) => found.set(k, await channels.look(k, wallet))),
-      );
-    const [others, isHeld] = await Promise.all([
-      atHome?.shards ?? channels.shardsOf(home, wallet),
-      // A home that told all this is held by the caller or by nobody.
-      atHome === null && channels.isHeld(home, wallet),
-      look([home, shard, ...(channels.notedOf(home, wallet) ?? [])]),
-    ]);
-    await look(others);
-    return { purses: found, inTransitMicro: inTransitOf([...found.values()]), isHeld };
-  }
-
-  const freeAt = ({ home }: Home, { purses }: View, shard: number): number =>
-    purses.get(shard)?.freeMicro ?? (shard === home ? grantMicro : 0);
-
-  /** The largest first. */
-  const donorsOf = (gathering: Pick<Gathering<unknown>, 'home' | 'shard'>, view: View) =>
-    [...view.purses.keys()]
-      .filter((k) => k !== gathering.shard)
-      .map((from) => ({ from, freeMicro: freeAt(gathering, view, from) }))
-      .sort((a, b) => b.freeMicro - a.freeMicro);
-
-  /** Whether what is needed can be brought by one shard, without the hold. */
-  function hasOneDonor(gathering: Gathering<unknown>, view: View, needMicro: number): boolean {
-    const [largest] = donorsOf(gathering, view);
-    const isEnough = needMicro <= (largest?.freeMicro ?? 0);
-    return gathering.isNoted && !view.isHeld && view.inTransitMicro === 0 && isEnough;
-  }
-
-  const totalOf = (gathering: Home, view: View): number =>
-    [...view.purses.keys()].reduce((sum, k) => sum + freeAt(gathering, view, k), view.inTransitMicro);
-
-  /**
    * Has what is needed sent, from the fewest shards, which are the largest, and returns its arrivals. While some of the wallet's
    * collateral is on its way, it takes that instead.
    */
@@ -318,6 +264,3 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
 
   return { funded, tried };
 }
-
-const hasSameMoves = (a: PurseInShard, b: PurseInShard | undefined): boolean =>
-  a.sentMicro === b?.sentMicro && a.gotMicro === b.gotMicro;

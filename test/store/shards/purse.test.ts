@@ -11,7 +11,7 @@ import { openShardWorld, type ShardWorld, walletWithHome } from './world';
 /** Collateral follows its wallet from shard to shard. Four shards on one Redis; every wallet starts with 100 at its home. */
 let server: RunningRedis;
 let w: ShardWorld;
-/** Who sent, and who held a purse. */
+/** Each send and each hold. */
 const calls: string[] = [];
 const told = (channels: Channels): Channels => ({
   ...channels,
@@ -75,7 +75,7 @@ describe('once the home has noted the shards of a wallet', () => {
     calls.length = 0;
   });
 
-  test('the largest of them pays for an order alone, and nobody holds the purse', async () => {
+  test('the largest of them pays for an order alone, and the purse is not held', async () => {
     await w.reserve(2, alice, 30);
     expect(calls).toEqual(['send 1']);
     // Shard 1 had the most, 49, and sent four times the 6 that lacked.
