@@ -119,6 +119,8 @@ export function createEndpoint({ url, index, patience }: EndpointOptions): Endpo
     params: readonly unknown[],
     { lateMs, over }: Times,
   ): Promise<unknown> {
+    // The time of the asker begins before the wait for a turn, and the node is late by that time.
+    const askedAt = performance.now();
     const end = await turns.begin(signal).catch((error: unknown) => {
       throw new RpcUnavailable(`${name} did not take ${method}: ${causeOf(error)}`);
     });
@@ -136,7 +138,7 @@ export function createEndpoint({ url, index, patience }: EndpointOptions): Endpo
         noteAnswer(health, performance.now() - startedAt);
         throw error;
       }
-      const isLate = performance.now() - startedAt >= lateMs * patience;
+      const isLate = performance.now() - askedAt >= lateMs * patience;
       if (!over?.aborted || isLate) noteFailure(health);
       throw new RpcUnavailable(`${name} did not answer ${method}: ${causeOf(error)}`);
     } finally {

@@ -13,6 +13,8 @@ const OPERATIONS = 2_500;
 const WORLDS = Number(process.env.FUZZ_WORLDS ?? 0);
 /** With an archive each operation takes twice as long. */
 const FORGETTING_OPERATIONS = WORLDS > 0 ? OPERATIONS : 1_000;
+/** In this world much leaves Redis. In one of thirty no match does, so a new one need not. */
+const FORGETTING_SEED = 17;
 /** Six quick worlds that together meet everything below; number 3 is deep. A run plays some of them. */
 const SHORT = [3, 12, 15, 16, 17, 18];
 const SAMPLE = 2;
@@ -90,14 +92,16 @@ test(
   async () => {
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
     tell(`SEED=${seed} repeats: fuzz with an archive`);
-    const outcome = await lanes[0]?.play({
-      ...{ seed, operations: FORGETTING_OPERATIONS },
-      ...{ forgetting: true, explain: true },
-    });
-    if (outcome && 'fault' in outcome) throw new Error(outcome.fault.message);
+    const worlds = replayed ? [seed] : [FORGETTING_SEED, seed];
+    const play = (one: number, i: number) =>
+      lanes[i]?.play({ seed: one, operations: FORGETTING_OPERATIONS, forgetting: true, explain: true });
+    const outcomes = await Promise.all(worlds.map(play));
+    for (const outcome of outcomes) if (outcome && 'fault' in outcome) throw new Error(outcome.fault.message);
+    const [known] = outcomes;
+    if (replayed || !known || 'fault' in known) return;
     for (const kind of ['orders', 'matches', 'lines'])
-      expect(outcome?.tally.get(`left: ${kind}`)).toBeGreaterThan(0);
-    expect(outcome?.tally.get('claimed')).toBeGreaterThan(FORGETTING_OPERATIONS / 20);
+      expect(known.tally.get(`left: ${kind}`)).toBeGreaterThan(0);
+    expect(known.tally.get('claimed')).toBeGreaterThan(FORGETTING_OPERATIONS / 20);
   },
   LIMIT_MS,
 );
