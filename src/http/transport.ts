@@ -96,7 +96,7 @@ function refuseConnection(socket: Socket): void {
  * clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
  */
 export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
-  const open = new Map<string, number>();
+  const open = new Map<string, Set<Socket>>();
   const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
   /**
    * A connection that has waited borrows what it may cost until its first request, or the bytes that are none. Without the
@@ -125,15 +125,22 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
   );
   /** False when its address has more connections than it may. */
   const count = (address: string, socket: Socket): boolean => {
-    const others = open.get(address) ?? 0;
-    open.set(address, others + 1);
+    const own = open.get(address) ?? new Set();
+    open.set(address, own.add(socket));
     socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left > 0) open.set(address, left);
-      else open.delete(address);
+      own.delete(socket);
+      if (own.size === 0) open.delete(address);
     });
-    return others < PACE.connections;
+    return own.size <= PACE.connections;
   };
+  const upgraded = new WeakSet<Duplex>();
+  server.on('upgrade', ({ socket }: IncomingMessage) => upgraded.add(socket));
+  server.on('connection', (socket: Socket) => upgraded.delete(socket));
+  // So many pipelined requests are an attack. The other connections of the address end, too: bytes are parsed before they are paid for.
+  server.on('dropRequest', (request: IncomingMessage, socket: Socket) => {
+    pace.charge(behindProxy ? clientAddress(request) : peerOf(socket), PACE.cut);
+    for (const one of open.get(peerOf(socket)) ?? [socket]) if (!upgraded.has(one)) one.destroy();
+  });
   watchConnections(server, {
     opened: (socket) => {
       const address = peerOf(socket);

@@ -25,7 +25,8 @@ export function askedOf(operation: string): Asked {
 /** The cost of the rows that a query asks for, in points of the reads. */
 export function costOfRows(rowsOf: () => number): number {
   try {
-    return Math.ceil(rowsOf() / ROWS_PER_POINT);
+    // A range that ends before it begins has no rows, and costs as much as one.
+    return Math.max(1, Math.ceil(rowsOf() / ROWS_PER_POINT));
   } catch (error) {
     // A later check refuses it.
     if (error instanceof Refusal) return 1;

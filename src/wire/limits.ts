@@ -121,3 +121,5 @@ export const BATCH_MAX_BYTES = 262_144;
 export const QUERY_MEMBERS_MAX = 32;
 /** The most requests of one connection that are served at once; pipelined requests beyond them wait unread. */
 export const PIPELINED_MAX = 8;
+/** The most of them that wait; more were sent to use up the process, and end the connection. */
+export const PIPELINED_WAITING_MAX = 500;

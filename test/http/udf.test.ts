@@ -46,6 +46,15 @@ const history = async (symbol: string, more: string) =>
 const recent = (resolution: string): string =>
   `resolution=${resolution}&from=${nowSec - 86_400}&to=${nowSec + 86_400}`;
 
+test('a chart whose range ends before it begins costs a point, too', async () => {
+  const { status, headers } = await exchange.client.get(
+    `/udf/history?symbol=${market.id}&resolution=1&from=99999999999&to=1`,
+  );
+  expect(status).toBe(200);
+  const left = Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+  expect(left).toBeLessThan(LIMITS.reads.points);
+});
+
 test('the feed describes its abilities, and returns the time in seconds', async () => {
   const { body } = await exchange.client.get('/udf/config');
   expect(body.supported_resolutions).toEqual(Object.keys(RESOLUTION_SEC));

@@ -31,6 +31,7 @@ function open() {
   return { socket, ids: () => [...text.matchAll(/X-Request-Id: (\S+)/g)].map(([, id]) => id) };
 }
 
+const NOTHING = { waits: () => undefined, dropped: () => undefined };
 const IDS = Array.from({ length: 12 }, (_, i) => `r${i}`);
 
 test.each([
@@ -72,7 +73,7 @@ test('at most 8 requests of one connection are served at once, and further ones 
       underWay--;
       response.end(request.headers['x-request-id']);
     }, 20);
-  });
+  }, NOTHING);
   const server = createServer((request, response) => {
     read++;
     turns.serve(request, response);
@@ -101,5 +102,49 @@ test('at most 8 requests of one connection are served at once, and further ones 
   } finally {
     socket.destroy();
     server.close();
+  }
+});
+
+test('a client that resets the connection while an offer waits for the answers before it does no harm', async () => {
+  const tries = 400;
+  for (let i = 0; i < tries; i++) {
+    const socket = connect(exchange.replicas[0].port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await new Promise<void>((resolve) => socket.once('connect', resolve));
+    socket.write(get('before', '', '/markets') + get('offer', OFFER));
+    // From before the first answer to after it.
+    await new Promise((resolve) => setTimeout(resolve, i % 8));
+    socket.resetAndDestroy();
+  }
+  expect((await exchange.client.get('/time')).status).toBe(200);
+}, 60_000);
+
+test('more than 500 requests that wait end the connection, and are not served', async () => {
+  const { socket, ids } = open();
+  let isOver = false;
+  socket.on('close', () => {
+    isOver = true;
+  });
+  // 64 kB are read at once, 3,600 of these.
+  socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(3_600));
+  await until('the connection is ended', () => isOver);
+  expect(ids().length).toBeLessThanOrEqual(8);
+});
+
+test('a websocket behind other requests is opened after their answers', async () => {
+  const { socket } = open();
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+  const path = '/socket.io/?EIO=4&transport=websocket';
+  try {
+    socket.write(`${get('first', '', '/markets')}${get('second')}${get('third', upgrade, path)}`);
+    await until('it is open', () => text.includes('HTTP/1.1 101'));
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 101']);
+  } finally {
+    socket.destroy();
   }
 });

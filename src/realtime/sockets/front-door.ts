@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../../config/load';
 import { ERRORS, Refusal } from '../../exchange/errors';
-import { SOCKET_LIMITS } from '../../wire/limits';
+import { PACE, SOCKET_LIMITS } from '../../wire/limits';
 import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../../wire/problem';
 import type { Callers } from './callers';
 import type { Places } from './places';
@@ -37,20 +37,43 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   const before = server.listeners('upgrade');
   io.attach(server);
   const [accept] = server.listeners('upgrade').filter((one) => !before.includes(one)) as UpgradeListener[];
-  const turns = createTurns((request, response) => {
-    if (isOurs(request)) paced(request, request.socket, options, () => refuseRequest(response));
-    else for (const listener of serve) listener.call(server, request, response);
-  });
+  const { pace, addressOf } = options;
+  const turns = createTurns(
+    (request, response) => {
+      if (isOurs(request)) paced(request, request.socket, options, () => refuseRequest(response));
+      else for (const listener of serve) listener.call(server, request, response);
+    },
+    {
+      waits: (request) => pace.charge(addressOf(request), PACE.request),
+      // guardTransport listens.
+      dropped: (request) => server.emit('dropRequest', request, request.socket),
+    },
+  );
   server.removeAllListeners('request');
   server.on('request', turns.serve);
   server.removeAllListeners('upgrade');
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!isOurs(request)) return readAgain(server, turns, request, socket, head);
-    paced(request, socket, options, (owedMs) => {
-      const refusal = inDebt(owedMs) ?? refusalOf(request, options) ?? noPlace(request, socket, options);
-      if (refusal) refuseUpgrade(socket, refusal);
-      else accept?.call(server, request, socket, head);
+    // After the answers to the requests before it.
+    whenAnswered(turns, socket, () => {
+      if (!isOurs(request)) return readAgain(server, request, socket, head);
+      paced(request, socket, options, (owedMs) => {
+        const refusal = inDebt(owedMs) ?? refusalOf(request, options) ?? noPlace(request, socket, options);
+        if (refusal) refuseUpgrade(socket, refusal);
+        else accept?.call(server, request, socket, head);
+      });
     });
+  });
+}
+
+function whenAnswered(turns: Turns, socket: Duplex, then: () => void): void {
+  // Node has removed its listeners; an error of the connection must not end the process.
+  const onError = () => socket.destroy();
+  socket.on('error', onError);
+  turns.whenQuiet(socket, () => {
+    // The answers close before a connection that was reset says its error.
+    if (socket.destroyed) return;
+    socket.off('error', onError);
+    then();
   });
 }
 
@@ -175,28 +198,15 @@ function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
 /**
  * A server that accepts upgrades receives every request that offers one. Java's HTTP client, for example, offers HTTP/2 with
  * its first request. The server may ignore the offer, as Node does without a listener: it reads the request again without
- * the offer, after the earlier requests of the connection are answered.
+ * the offer.
  */
-function readAgain(
-  server: Server,
-  turns: Turns,
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-): void {
+function readAgain(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] ?? '';
     if (!ASKING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
-  // Node has removed its listeners; an error of the connection must not end the process.
-  const onError = () => socket.destroy();
-  socket.on('error', onError);
-  turns.whenQuiet(socket, () => {
-    socket.off('error', onError);
-    if (socket.destroyed) return;
-    socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-    server.emit('connection', socket);
-  });
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
 }

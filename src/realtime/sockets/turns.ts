@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { PIPELINED_MAX } from '../../wire/limits';
+import { PIPELINED_MAX, PIPELINED_WAITING_MAX } from '../../wire/limits';
 
 /** The turns of the requests of one connection. */
 export interface Turns {
-  /** Serves a request, at most PIPELINED_MAX of a connection at once; the connection is not read beyond them. */
+  /**
+   * Serves a request, at most PIPELINED_MAX of a connection at once; the connection is not read beyond them. One with more than
+   * PIPELINED_WAITING_MAX that were read together is ended.
+   */
   serve(request: IncomingMessage, response: ServerResponse): void;
   /** Calls back when all requests of the connection are answered; never when the connection ends before. */
   whenQuiet(socket: Duplex, then: () => void): void;
@@ -13,13 +16,20 @@ export interface Turns {
 interface Line {
   underWay: number;
   /** Requests that were read together with those before them. */
-  readonly waiting: (() => void)[];
+  readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
   quiet: (() => void) | null;
 }
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-export function createTurns(serve: Serve): Turns {
+export interface TurnEvents {
+  /** A request waits for those before it. */
+  waits(request: IncomingMessage): void;
+  /** Too many do, and the connection is ended. */
+  dropped(request: IncomingMessage): void;
+}
+
+export function createTurns(serve: Serve, { waits, dropped }: TurnEvents): Turns {
   const lines = new WeakMap<Duplex, Line>();
 
   function lineOf(socket: Duplex): Line {
@@ -27,6 +37,8 @@ export function createTurns(serve: Serve): Turns {
     if (known) return known;
     const line: Line = { underWay: 0, waiting: [], quiet: null };
     lines.set(socket, line);
+    // Before the listener of Node.
+    socket.prependListener('close', () => forget(line));
     return line;
   }
 
@@ -35,24 +47,42 @@ export function createTurns(serve: Serve): Turns {
     line.underWay++;
     response.on('close', () => {
       line.underWay--;
-      if (socket.destroyed) line.waiting.length = 0;
-      const next = line.waiting.shift();
-      if (next) next();
+      const next = socket.destroyed ? undefined : line.waiting.shift();
+      if (next) begin(line, ...next);
       else hold(socket, false);
       if (line.underWay === 0) line.quiet?.();
     });
     serve(request, response);
   }
 
+  /** Node would end each of them with an error, whose stack costs more than the request. */
+  function forget({ waiting }: Line): void {
+    for (const [request] of waiting.splice(0)) request.destroy();
+  }
+
+  function wait(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (line.waiting.length >= PIPELINED_WAITING_MAX) {
+      dropped(request);
+      request.destroy();
+      return;
+    }
+    waits(request);
+    hold(socket, true);
+    line.waiting.push([request, response]);
+  }
+
   return {
     serve(request, response) {
-      const line = lineOf(request.socket);
-      if (line.underWay < PIPELINED_MAX) {
-        begin(line, request, response);
+      const { socket } = request;
+      // Node goes on with what it has read of a connection that has ended.
+      if (socket.destroyed) {
+        request.destroy();
         return;
       }
-      hold(request.socket, true);
-      line.waiting.push(() => begin(line, request, response));
+      const line = lineOf(socket);
+      if (line.underWay < PIPELINED_MAX) begin(line, request, response);
+      else wait(line, request, response);
     },
     whenQuiet(socket, then) {
       const line = lineOf(socket);
