@@ -12,6 +12,8 @@ import { malformedContractSignature } from './wrapped-signature';
 export interface BurntNonces {
   /** Returns true to exactly one caller: the nonce was unused and, by the store's clock, has not expired. */
   burn(nonce: string, expiresAtMs: number): Promise<boolean>;
+  /** Makes a nonce unused again. */
+  giveBack(nonce: string): Promise<void>;
 }
 
 /**
@@ -55,13 +57,15 @@ export interface SignIn {
   /** Throws INVALID_ADDRESS. */
   challenge(address: string): Challenge;
   /**
-   * Returns the checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID. It checks the
-   * text of the message first, which uses up no nonce. Any answer about its signature uses up the nonce, which gives a
-   * session to one caller at most. UNAVAILABLE, when a contract wallet cannot be asked, is no answer: the same message and
-   * signature may be sent again. Nonces cost nothing, so what bounds the questions to the chain is the limit of an address
+   * Returns the checksummed address that signed `message`, and the nonce. Throws SIWE_INVALID with `field`, and NONCE_INVALID.
+   * It checks the text of the message first, which uses up no nonce. Any answer about its signature uses up the nonce, which
+   * gives a session to one caller at most. UNAVAILABLE, when a contract wallet cannot be asked, is no answer: the same message
+   * and signature may be sent again. Nonces cost nothing, so what bounds the questions to the chain is the limit of an address
    * and the part of the turns that sign-ins have, not the nonce.
    */
-  verify(message: unknown, signature: unknown): Promise<{ readonly address: string }>;
+  verify(message: unknown, signature: unknown): Promise<{ readonly address: string; readonly nonce: string }>;
+  /** After a session that could not be opened: the same message and signature may be sent again. */
+  giveBack(nonce: string): Promise<void>;
 }
 
 const VERSION = '1';
@@ -131,8 +135,9 @@ export function createSignIn(options: SignInOptions): SignIn {
       const objection = await objectionOf(parsed.address, personalDigest(Buffer.from(text)), signature);
       if (!(await burnt.burn(parsed.nonce, expiresMs))) throw new Refusal('NONCE_INVALID');
       if (objection !== null) throw invalid('signature', objection);
-      return { address: parsed.address };
+      return { address: parsed.address, nonce: parsed.nonce };
     },
+    giveBack: burnt.giveBack,
   };
 }
 

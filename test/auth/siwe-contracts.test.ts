@@ -42,10 +42,10 @@ const refused = (text: unknown, signature: unknown, by = signIn) => refusedBy(by
 test('contract wallets are asked only if a chain is configured, and only if no key signed', async () => {
   const text = await message(alice);
   expect(await refused(text, '0xc0de')).toBe('SIWE_INVALID signature');
-  expect(await chain.verify(text, '0xc0de')).toEqual({ address: alice.address });
+  expect(await chain.verify(text, '0xc0de')).toMatchObject({ address: alice.address });
   expect(asked).toEqual([[alice.address, hashMessage(text), '0xc0de']]);
   const own = await message(alice);
-  expect(await chain.verify(own, await alice.signMessage(own))).toEqual({ address: alice.address });
+  expect(await chain.verify(own, await alice.signMessage(own))).toMatchObject({ address: alice.address });
   expect(asked).toHaveLength(1);
 });
 
@@ -79,7 +79,7 @@ test('a refused sign-in says whether the contract refused the signature, or noth
 test('contract wallets may send the same message again when the chain did not answer', async () => {
   const text = await message(alice);
   for (let i = 0; i < 3; i++) expect(await refused(text, '0xdead', chain)).toBe('UNAVAILABLE');
-  expect(await chain.verify(text, '0xc0de')).toEqual({ address: alice.address });
+  expect(await chain.verify(text, '0xc0de')).toMatchObject({ address: alice.address });
 });
 
 test('contract wallets are not asked about a message with a nonce of another wallet', async () => {
@@ -96,7 +96,7 @@ test('contract wallets are not asked about what cannot be a signature, which kee
   const cut = `${wrap('0x01').slice(0, 200)}${'6492'.repeat(16)}`;
   expect(await refused(text, cut, chain)).toBe('SIWE_INVALID signature');
   expect(asked).toEqual([]);
-  expect(await chain.verify(text, '0xc0de')).toEqual({ address: alice.address });
+  expect(await chain.verify(text, '0xc0de')).toMatchObject({ address: alice.address });
   const longest = wrap(`0x${'11'.repeat(3_904)}`);
   expect(longest).toHaveLength(2 + 2 * 4_096);
   expect(await refused(await message(alice), longest, chain)).toBe('SIWE_INVALID signature');

@@ -12,6 +12,7 @@ import { ok } from '../answer';
 import { clientAddress } from '../client-address';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
+import { refusalOf } from '../failures';
 
 /** Sign-In with Ethereum, and the life of a session. */
 export function authEndpoints({
@@ -41,10 +42,16 @@ export function authEndpoints({
     handle: async ({ body, request, response }) => {
       const from = clientAddress(request);
       await limiter.take('signIn', `verify:${from}`, response);
-      const { address } = await signIn.verify(body.message, body.signature);
-      await newcomers(address, from, response);
-      await profiles.join(address);
-      return ok(presentSession(await sessions.open(address), config.chainId));
+      const { address, nonce } = await signIn.verify(body.message, body.signature);
+      try {
+        await newcomers(address, from, response);
+        await profiles.join(address);
+        return ok(presentSession(await sessions.open(address), config.chainId));
+      } catch (error) {
+        // A 503 is no answer, so the nonce may be used again: one of several shards may be silent.
+        if (refusalOf(error).code === 'UNAVAILABLE') await signIn.giveBack(nonce).catch(() => undefined);
+        throw error;
+      }
     },
   };
 

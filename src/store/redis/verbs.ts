@@ -226,7 +226,7 @@ export const VERBS = {
   add_key: verb(['apiKeys'], 3, { args: true }).replies<Flag>(),
   open_session: verb(['session'], 1).replies<Buffer | number>(),
   rotate_session: verb(['session'], 3).replies<(Buffer | number)[]>(),
-  burn_nonce: verb(['nonce'], 1).replies<Flag>(),
+  burn_nonce: verb(['nonce'], 2).replies<Flag>(),
   take_points: verb(['allowance'], 2).replies<Buffer | number>(),
 
   // Reads.
