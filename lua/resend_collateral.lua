@@ -47,7 +47,7 @@ if has_entry then
   redis.call('XADD', KEYS[1], '*', 'e', struct.pack(channel.ENTRY, wallet, amount, pays_fee and 0 or nonce,
     channel.numbers(channel.last(KEYS[1]))))
 end
-redis.call('HINCRBY', KEYS[3], 'sent:' .. target, integer.text(amount))
+channel.count(KEYS[3], 'sent:' .. target, amount)
 if pays_fee then
   redis.call('HINCRBY', KEYS[3], 'repaid', integer.text(amount))
 end

@@ -56,7 +56,7 @@ if not packed then
   redis.call('HINCRBY', KEYS[3], 'granted', integer.text(grant))
 end
 local id = redis.call('XADD', KEYS[1], '*', 'e', entry)
-redis.call('HINCRBY', KEYS[3], 'sent:' .. target, integer.text(amount))
+channel.count(KEYS[3], 'sent:' .. target, amount)
 local bitmap
 if is_home then
   bitmap = channel.note_shard(KEYS[6], address, tonumber(target))

@@ -70,6 +70,6 @@ if is_new then
   tables.make(KEYS[2])
 end
 redis.call('HSET', KEYS[1], source, mark)
-redis.call('HINCRBY', KEYS[3], 'got:' .. source, integer.text(total))
+channel.count(KEYS[3], 'got:' .. source, total)
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, table.concat(wallets), string.rep(move, #wallets))
 return { code, integer.text(now_ms), mark, #taken }

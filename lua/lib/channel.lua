@@ -6,11 +6,14 @@
 -- {x}:to:<b>   stream, at the shard that sends to shard b: field `e` -> wallet (20 bytes), amount I7 (micro-units), nonce I4, id of
 --              the entry before as I6 I4. It is never trimmed to nothing, because the next entry names the last one.
 -- {x}:from     hash, at the shard that takes: number of the shard that sent -> id of the last entry taken
--- {x}:sum      hash: `sent:<b>` and `got:<a>`, the collateral of all entries written and taken; `asked`, when a channel was read
+-- {x}:sum      hash: `sent:<b>` and `got:<a>`, the collateral of all entries written and taken, less 2^62 each time it is above
+--              COUNTED; `asked`, when a channel was read
 -- {x}:bal      hash of accounts (lib/ledger), also: wallet (20 bytes) and `n` -> sent I7, got I7: what it sent from this shard and got
 --              here, modulo WRAP; absent for a wallet that moved nothing. One command reads it with the account, at one moment.
 -- {x}:pu       hash, at the home of a wallet: wallet (20 bytes) -> a bit for each shard in which it has an account (8 bytes)
 -- {x}:ph:<address>   string, at the home of a wallet: the token of the gatherer that holds its purse
+
+local integer = require('lib.integer')
 
 local channel = {}
 
@@ -20,6 +23,9 @@ channel.WALLET_BYTES = 20
 channel.HOME = '>c20I4I6c8I4'
 -- The most that one entry has. A difference of two numbers modulo WRAP is exact while no more than this is on its way.
 channel.MOST, channel.WRAP = 2251799813685247, 4503599627370496
+-- 2^62 + 2^20, and 2^62. Redis adds up to 2^63, and tells a sum as large as this to the nearest 1,024. Both ends of a channel come
+-- to the same sums, so they wrap at the same one.
+local COUNTED, UNCOUNTED = 4611686018428436480, '-4611686018427387904'
 local BITMAP = '\0\0\0\0\0\0\0\0'
 local BITS = 8
 
@@ -55,6 +61,13 @@ function channel.net_with(packed, sent, got)
     sent_before, got_before = struct.unpack(channel.NET, packed)
   end
   return struct.pack(channel.NET, (sent_before + sent) % channel.WRAP, (got_before + got) % channel.WRAP)
+end
+
+-- Adds an amount to a sum of a channel. An overflow would be an error in the middle of a script.
+function channel.count(key, field, amount)
+  if redis.call('HINCRBY', key, field, integer.text(amount)) > COUNTED then
+    redis.call('HINCRBY', key, field, UNCOUNTED)
+  end
 end
 
 -- The field of what a wallet sent and got, among the accounts.

@@ -11,7 +11,7 @@ import { presenceOverShards } from '../store/shards/presence';
 import { readingOverShards } from '../store/shards/reading';
 import { standingsOverShards } from '../store/shards/standings';
 import { createWalletShards } from '../store/shards/wallet-shards';
-import { createChannels } from '../store/verbs/channels';
+import { type ChannelOptions, createChannels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 import { createShards } from '../store/verbs/shards';
 import type { ShardParts, SharedParts } from './shards';
@@ -19,14 +19,20 @@ import type { ShardParts, SharedParts } from './shards';
 /** The engine, the lists and the reads of an exchange of several shards, made of the parts of each. */
 export function openOverShards(
   config: Config,
-  shared: Omit<SharedParts, 'archive'> & { readonly metrics: Pick<Metrics, 'pulled' | 'transferred'> },
+  shared: Omit<SharedParts, 'archive'> & {
+    readonly waiting: ChannelOptions['waiting'] | null;
+    readonly metrics: Pick<Metrics, 'pulled' | 'transferred'>;
+  },
   parts: readonly ShardParts[],
 ) {
-  const { redis, run, grantMicro, metrics } = shared;
+  const { redis, run, waiting, grantMicro, metrics } = shared;
   const shards = parts.map(({ keys }) => keys);
   const keys = shards[0] as ShardKeys;
   const directory = createDirectory({ redis, keys, count: config.shards });
-  const channels = createChannels({ redis, run, shards, onSent: metrics.transferred });
+  const channels = createChannels({
+    ...{ redis, run, shards, onSent: metrics.transferred },
+    ...(waiting && { waiting }),
+  });
   const { shardOf } = directory;
   const standings = standingsOverShards(parts.map((part) => part.standings));
   const { doubts } = standings;
@@ -50,6 +56,7 @@ export function openOverShards(
   return {
     directory,
     listing,
+    channels,
     standings,
     ...reading,
     /** Of each shard. */

@@ -2,11 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, loadConfig } from '../config/load';
 import { ConfigError, reportAndExit } from '../config/report';
 import { createLogger, type Logger } from '../log';
+import { isRedisAway } from '../store/redis/away';
 import type { Running } from './app';
 
 const STOP_LIMIT_MS = 7_500;
 const GRACE_MS = 6_000;
 const EXIT_FAILED = 1;
+const SILENT_SHARD =
+  'a process starts only while every shard answers: `exchange shards list` names the one that does not, and its node';
 
 /**
  * The life of a process: it reads the configuration (exit code 78 when it is bad), starts, and ends in order on SIGTERM or
@@ -19,7 +22,11 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   const started = start(config, log);
   started.catch((error: unknown) => {
     if (error instanceof ConfigError) reportAndExit(error);
-    log.fatal({ err: error instanceof Error ? error.message : String(error) }, 'could not start');
+    const err = error instanceof Error ? error.message : String(error);
+    log.fatal(
+      config.shards > 1 && isRedisAway(error) ? { err, hint: SILENT_SHARD } : { err },
+      'could not start',
+    );
     process.exit(EXIT_FAILED);
   });
   let stopping = false;

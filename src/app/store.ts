@@ -27,6 +27,7 @@ import { partOf } from '../store/shards/directory';
 import { healthOverShards } from '../store/shards/health';
 import { overviewOverShards } from '../store/shards/overview';
 import { createShardWatch } from '../store/shards/shard-watch';
+import type { Channels } from '../store/verbs/channels';
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { contractsOf } from './chain';
@@ -73,13 +74,14 @@ const openArchive = ({ archiveUrl: url, shards }: Config, shard: number, log: Lo
         onError: (error) => log.warn({ err: error.message }, 'archive'),
       });
 
-type Closing = Pick<Store, 'redis' | 'shards' | 'books' | 'shardWatch'>;
+type Closing = Pick<Store, 'redis' | 'waiting' | 'shards' | 'books' | 'shardWatch'>;
 
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
-export function closeStore({ redis, shards, books, shardWatch }: Closing): void {
+export function closeStore({ redis, waiting, shards, books, shardWatch }: Closing): void {
   shardWatch.stop();
   books?.rpc.stop();
   disconnect(redis);
+  if (waiting) disconnect(waiting.redis);
   for (const { archive } of shards) void archive?.close().catch(() => undefined);
 }
 
@@ -137,6 +139,8 @@ interface Opened extends Omit<SharedParts, 'archive'> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly parts: readonly ShardParts[];
+  /** Null with one shard. */
+  readonly waiting: Pick<Door, 'redis' | 'run'> | null;
 }
 
 /** The one shard is the store. */
@@ -158,6 +162,7 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
   return {
     ...{ ...shard, ...trade, books, reads, broadcasts, keysOf, shardOf },
     finishListing: null as (() => Promise<void>) | null,
+    channels: null as Channels | null,
     /** Each shard by itself, for those who work for one at a time. */
     shards: [{ ...shard, ...trade, reads }],
     health: createHealth({ redis, run, keys, clock, standings }),
@@ -186,11 +191,24 @@ function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<t
   };
 }
 
+/** With several shards, a connection for what waits for replicas (src/store/verbs/channels.ts). */
+async function openWaiting(config: Config, log: Logger, waitMs: number, beside: RedisClient) {
+  if (config.shards === 1) return null;
+  return openConnection(config, log, waitMs).catch((error: Error) => {
+    disconnect(beside);
+    throw error;
+  });
+}
+
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
+  const nodes = await openWaiting(config, log, waitMs, redis);
   const metrics = createMetrics();
-  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
+  const scriptsOn = (client: RedisClient): RunScript =>
+    createScripts(client, scriptSources(config.funds), metrics.script);
+  const run = scriptsOn(redis);
+  const waiting = nodes && { redis: nodes, run: scriptsOn(nodes) };
   const clock = createClock(() => runProbe(run, shardKeys()));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const scale = chainScale(config.collateralDecimals);
@@ -204,7 +222,13 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
       shardKeys(shard),
     ),
   );
-  const store = (parts.length === 1 ? openOne : openSeveral)(config, { ...shared, log, metrics, parts });
+  const store = (parts.length === 1 ? openOne : openSeveral)(config, {
+    ...shared,
+    log,
+    metrics,
+    parts,
+    waiting,
+  });
   const { settlements, standings, outboxLag } = store;
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
@@ -212,7 +236,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const overview = createOverview({ redis, outboxLag, settlements, standings, now: clock.now });
   return {
     ...store,
-    ...{ redis, run, clock, metrics, scale },
+    ...{ redis, run, waiting, clock, metrics, scale },
     shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),

@@ -21,7 +21,6 @@ import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import type { RedisClient } from '../store/redis/scripts';
 import { homeOf } from '../store/redis/tags';
-import { createChannels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
 import { createShardModes } from '../store/verbs/shard-modes';
@@ -74,10 +73,9 @@ function choresOf(config: Config, store: Store, shard: number): readonly Chore[]
 
 /** The chores that several shards have together. */
 function choresBetween(store: Store, log: Logger): readonly Chore[] {
-  const { redis, run, shards, metrics, finishListing } = store;
-  if (finishListing === null) return [];
+  const { redis, channels, shards, metrics, finishListing } = store;
+  if (finishListing === null || channels === null) return [];
   const keys = shards.map((shard) => shard.keys);
-  const channels = createChannels({ redis, run, shards: keys });
   return createShardChores({
     finishTransfers: createTransfers({ redis, channels, shards: keys }).finish,
     enforceMode: createShardModes({ redis, shards: keys, parts: shards.map(({ engine }) => engine) })

@@ -19,8 +19,12 @@ export const backup =
     if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
     const before = await readMode(store.redis, store.keys);
     const path = 'exchange backup';
+    const goOn = async (): Promise<void> => {
+      if (!halt) return;
+      const doing = { action: 'backup --halt', path, body: before };
+      await recorded(store, doing, () => store.engine.setMode(before.mode, before.message));
+    };
     try {
-      // Some of several shards may be HALTED when this fails.
       if (halt) {
         const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
         await recorded(store, doing, () => store.engine.setMode('HALTED'));
@@ -38,14 +42,28 @@ export const backup =
           return `it needs the archive ${mark.id}${which} up to batch ${mark.batch}: copy PostgreSQL now, with pg_dump`;
         }),
       ]);
-      return EXIT.done;
-    } finally {
-      if (halt) {
-        const doing = { action: 'backup --halt', path, body: before };
-        await recorded(store, doing, () => store.engine.setMode(before.mode, before.message));
-      }
+    } catch (error) {
+      // Some of several shards may be HALTED. Those that are silent had no other mode.
+      const failed: unknown = await goOn().then(
+        () => null,
+        (problem: unknown) => problem,
+      );
+      if (failed !== null && silentOf(failed) === null) throw failed;
+      throw silentOf(error) ?? error;
     }
+    await goOn();
+    return EXIT.done;
   };
+
+/** Null for another error. */
+function silentOf(error: unknown): Refusal | null {
+  const silent = error instanceof Refusal ? error.extra.silent : undefined;
+  if (!Array.isArray(silent)) return null;
+  return new Refusal(
+    'UNAVAILABLE',
+    `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')})`,
+  );
+}
 
 /** Only checks the file. */
 export const verify =

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { ChainScale } from '../exchange/order';
 import type { Lease } from '../store/outbox/lease';
@@ -6,6 +5,7 @@ import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
+import { type KeptWorker, keepWorker } from './kept-worker';
 import { type QueueName, settlementQueueOf } from './queues';
 import { createReconciler } from './reconcile';
 import { startRelay } from './relay';
@@ -51,8 +51,6 @@ const STALL_CHECK_MS = 1_000;
 const STALLS_MAX = 1_000;
 /** The time between two looks at the lease of a shard that another process has. */
 const SHARD_LOOK_MS = 250;
-/** The time that a worker has to finish its jobs after the lease is lost, or at the end. */
-const CLOSE_MAX_MS = 3_000;
 
 /**
  * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds matches
@@ -84,7 +82,12 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
   };
   const settle = createSettle({ matches, settlements, termsOf, scale, funds });
   const processor = createProcessor({ settle, settlements, queue, funds });
-  const open = () => openWorker(settlementQueueOf(shard ?? 0), processor, options);
+  const open = () =>
+    keepWorker({
+      open: () => openWorker(settlementQueueOf(shard ?? 0), processor, options),
+      queue: queue.queue,
+      onStuck: () => onError(new Error('it takes no jobs, and is opened again'), 'settlement worker'),
+    });
   const held = shard === null ? null : createHeld(open);
   const worker = shard === null ? open() : null;
   let isRelaying = false;
@@ -134,17 +137,13 @@ function openWorker(
 }
 
 /** The worker of a shard, which is open while this process has the lease. Jobs that it leaves are given to the next one. */
-function createHeld(open: () => Worker<SettlementJob>) {
-  let worker: Worker<SettlementJob> | null = null;
+function createHeld(open: () => KeptWorker) {
+  let worker: KeptWorker | null = null;
   const closing = new Set<Promise<void>>();
 
   function close(): void {
     if (!worker) return;
-    // A shard that does not answer would be waited for without end.
-    const closed: Promise<void> = Promise.race([
-      worker.close().catch(() => undefined),
-      sleep(CLOSE_MAX_MS, undefined, { ref: false }),
-    ]).finally(() => closing.delete(closed));
+    const closed: Promise<void> = worker.close().finally(() => closing.delete(closed));
     closing.add(closed);
     worker = null;
   }

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { checksumAddress } from '../../src/auth/address';
 import type { RunningRedis } from '../../src/local/redis';
 import { createActions } from '../../src/store/people/operator-log';
@@ -149,5 +152,14 @@ describe('on a cluster', () => {
           markets: undefined,
         });
     }
+    const file = path.join(tmpdir(), `no-backup-${process.pid}`);
+    const { err } = await shell.exchange('backup', file, '--halt');
+    const silent = nodes.flatMap((node: string, shard: number) => (node === nodes[1] ? [shard] : []));
+    expect(err).toContain(
+      `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')})`,
+    );
+    expect(existsSync(file)).toBe(false);
+    const after = (await shell.json('shards', 'list')).shards as { mode?: string }[];
+    expect(new Set(after.flatMap(({ mode }) => mode ?? []))).toEqual(new Set(['NORMAL']));
   });
 });

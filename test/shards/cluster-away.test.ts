@@ -2,7 +2,7 @@ import { type DurableCluster, type DurableNode, startDurableCluster } from '../s
 import { createRandom } from '../support/random';
 import { chooseSeed, tell } from '../support/telling';
 import type { Trader } from '../support/trader';
-import { eventually, until } from '../support/waiting';
+import { eventually, sleep, until } from '../support/waiting';
 import {
   type ClusterExchange,
   GRANT,
@@ -45,6 +45,25 @@ const endOf = async (trader: Trader, shard: number, units: number): Promise<numb
   (await settled(exchange.client, await send(exchange.client, trader, market(shard), holdOf(units)))).status;
 const statusOf = async (trader: Trader, shard: number, units: number): Promise<number> =>
   (await send(exchange.client, trader, market(shard), holdOf(units))).answer.status;
+
+/** A match in each shard is settled, also by the queues that were away. */
+async function settlesEverywhere(): Promise<void> {
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const hashes: string[] = [];
+    for (const outcome of [0, 1] as const) {
+      const sent = await send(exchange.client, exchange.trader(shard), market(shard), {
+        ...holdOf(1),
+        outcome,
+      });
+      hashes.push((await settled(exchange.client, sent)).body.orderHash);
+    }
+    await until(`a match of shard ${shard} is settled`, async () => {
+      const { body } = await exchange.client.get(`/orders/${hashes[1]}`);
+      const fills: { settlementStatus: string }[] = body.fills ?? [];
+      return fills.length > 0 && fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
+    });
+  }
+}
 
 /** A wallet of another home whose whole grant is free in this shard. */
 async function withAllIn(shard: number): Promise<Trader> {
@@ -123,6 +142,9 @@ async function away(shard: number, leave: () => Promise<void>, back: () => Promi
     await exchange.untilDown(shard);
     isAway = true;
     await load;
+    const late = exchange.start('worker');
+    expect(await late.exited).toBe(1);
+    expect(late.stdout()).toContain('a process starts only while every shard answers');
     // All that this wallet has is in the shard that is away; and there is the home of the other.
     expect(await statusOf(inside, near, GRANT / 2)).toBe(503);
     expect(await statusOf(atHome, near, 1)).toBe(503);
@@ -137,6 +159,7 @@ async function away(shard: number, leave: () => Promise<void>, back: () => Promi
     await back();
   }
   await exchange.untilDown();
+  await settlesEverywhere();
   expect((await settled(exchange.client, unsure)).status).toBe(200);
   expect(await endOf(inside, near, GRANT)).toBe(200);
   await eventually(exchange.differences, (found) => expect(found).toEqual([]));
@@ -177,6 +200,30 @@ test(
     }
     await exchange.untilDown();
     expect(await endOf(exchange.trader(0), 1, 10)).toBe(200);
+    await eventually(exchange.differences, (found) => expect(found).toEqual([]));
+  },
+  LIMIT_MS,
+);
+
+/** The time after which other masters call a silent one dead, and some more. */
+const SILENT_MS = 9_000;
+const CYCLES = 4;
+
+test(
+  'masters come and go: the queues of settlements go on, because a worker that takes no jobs is opened again',
+  async () => {
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const [one, other] = [masterOf(1 + (cycle % 3)), masterOf(1 + ((cycle + 1) % 3))];
+      process.kill(one.pid, 'SIGSTOP');
+      await sleep(SILENT_MS);
+      process.kill(one.pid, 'SIGCONT');
+      for (const node of [other, one]) {
+        await node.kill();
+        await node.revive();
+      }
+      await exchange.untilDown();
+      await settlesEverywhere();
+    }
     await eventually(exchange.differences, (found) => expect(found).toEqual([]));
   },
   LIMIT_MS,

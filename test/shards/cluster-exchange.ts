@@ -19,6 +19,8 @@ export interface ClusterExchange {
   readonly worker: Started;
   /** Market k is in shard k. */
   readonly markets: readonly Market[];
+  /** Starts another process of the exchange. */
+  start(program: 'web' | 'worker'): Started;
   /** The test's own connection. */
   readonly redis: RedisClient;
   /** A wallet with this home. */
@@ -47,7 +49,7 @@ export async function startClusterExchange(url: string): Promise<ClusterExchange
   const redis = connect({ urls: url.split(',') });
   await ready(redis, READY_MS);
   const env = { ...ENVIRONMENT, REDIS_URL: url, SHARDS: String(SHARDS), PAPER_GRANT: String(GRANT) };
-  const start = (program: string): Started =>
+  const start = (program: 'web' | 'worker'): Started =>
     startScript(`require('./src/${program}.ts')`, { ...env, METRICS_PORT: '0' });
   const web = start('web');
   const client = createClient(`http://127.0.0.1:${await portOf(web)}`);
@@ -75,7 +77,7 @@ export async function startClusterExchange(url: string): Promise<ClusterExchange
       const port = /"metricsPort":(\d+)/.exec(worker.stdout())?.[1];
       return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     };
-    return { client, web, worker, markets, redis, trader, metrics, stop, ...lookedAt(client, redis) };
+    return { client, web, worker, start, markets, redis, trader, metrics, stop, ...lookedAt(client, redis) };
   } catch (error) {
     await stop();
     throw error;

@@ -111,11 +111,11 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     const bounds = accounts.bounds?.() ?? [];
     const isBetween = (a: string, b: string): boolean =>
       bounds.some((bound) => !isBefore(bound, a) && isBefore(bound, b));
-    const parts: { at: string; count: number; events: Map<string, AccountEvent[]> }[] = [];
+    const parts = skipped(bounds, entries[0]?.id).map(partAt);
     for (const [i, { id }] of entries.entries()) {
       const last = parts.at(-1);
       const goesOn = last && last.count < EVENTS_MAX && !isBetween(last.at, id);
-      const part = goesOn ? last : { at: id, count: 0, events: new Map() };
+      const part = goesOn ? last : partAt(id);
       if (part !== last) parts.push(part);
       part.at = id;
       for (const [address, happened] of told[i] ?? []) {
@@ -125,6 +125,13 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
       }
     }
     return parts;
+  }
+
+  /** The bounds before the first entry that is left: the entries up to them were trimmed, or lost. */
+  function skipped(bounds: readonly string[], first: string | undefined): string[] {
+    const isSkipped = (bound: string): boolean =>
+      first !== undefined && isBefore(logged || NO_ENTRY, bound) && isBefore(bound, first);
+    return [...new Set(bounds.filter(isSkipped))].sort((a, b) => (isBefore(a, b) ? -1 : 1));
   }
 
   async function eventsOf(event: OutboxEvent, touched: Touched): Promise<[string, AccountEvent][]> {
@@ -169,6 +176,15 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     },
   };
 }
+
+/** Entries that are logged together. */
+interface Part {
+  at: string;
+  count: number;
+  readonly events: Map<string, AccountEvent[]>;
+}
+
+const partAt = (at: string): Part => ({ at, count: 0, events: new Map() });
 
 type Touched = ReadonlyMap<string, OrderRecord>;
 

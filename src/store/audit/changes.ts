@@ -2,6 +2,7 @@ import { accountName } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
+import { sumDifference } from '../verbs/channel-sum';
 import type { Snapshot } from './snapshot';
 
 type Reply = ReplyOf<'read_changes'>;
@@ -58,15 +59,16 @@ export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }
 
 /** The collateral that came into the shard: granted here and got from other shards, less what was sent; and what the fees repaid. */
 function putIn(snapshot: Snapshot, sums: readonly Buffer[]): void {
-  let sum = 0n;
+  let [granted, moved] = [0n, 0n];
   for (let i = 0; i + 1 < sums.length; i += 2) {
     const name = String(sums[i]);
     const value = String(sums[i + 1]);
-    if (name === 'granted' || name.startsWith('got:')) sum += BigInt(value);
-    else if (name.startsWith('sent:')) sum -= BigInt(value);
+    if (name === 'granted') granted = BigInt(value);
+    else if (name.startsWith('got:')) moved += BigInt(value);
+    else if (name.startsWith('sent:')) moved -= BigInt(value);
     else if (name === 'repaid') snapshot.repaid = BigInt(value);
   }
-  snapshot.granted = sum;
+  snapshot.granted = granted + sumDifference(moved);
 }
 
 function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {

@@ -5,6 +5,7 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
+import { sumDifference } from '../verbs/channel-sum';
 import { createFindings, type DifferenceOf, type Findings } from './report';
 
 type ChannelKind = 'LOST_ENTRIES' | 'IN_TRANSIT' | 'TRANSFERS' | 'PURSE';
@@ -85,7 +86,7 @@ async function checkChannel(
         'the channel does not go on from the last entry taken: the shard that sent lost entries that the other has';
       findings.add({ kind: 'LOST_ENTRIES', name, detail });
     }
-    findings.compare(formatMicro(BigInt(sent) - BigInt(got)), formatMicro(amountMicro), {
+    findings.compare(formatMicro(sumDifference(BigInt(sent) - BigInt(got))), formatMicro(amountMicro), {
       ...{ kind: 'IN_TRANSIT', name, detail: 'entries that are not taken, against what was sent and got' },
     });
     return amountMicro;

@@ -4,6 +4,7 @@ import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { sumDifference } from '../verbs/channel-sum';
 import { inTransitOf } from '../verbs/purse-in-shard';
 
 /** An entry that the other shard has yet to take. */
@@ -58,7 +59,7 @@ export async function readBroken(
     if (entries.length < STEP) break;
   }
   const keptMicro = kept.reduce((sum, { amountMicro }) => sum + BigInt(amountMicro), 0n);
-  const lackMicro = Number(BigInt(got ?? 0) - BigInt(sent ?? 0) + keptMicro);
+  const lackMicro = Number(sumDifference(BigInt(got ?? 0) - BigInt(sent ?? 0) + keptMicro));
   return { from, to, mark: mark ?? NO_ENTRY, last: end?.[0] ?? NO_ENTRY, kept, lackMicro };
 }
 

@@ -7,6 +7,7 @@ import { holderOf, placeOf, slotOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { tagOf } from '../redis/tags';
+import { sumDifference } from '../verbs/channel-sum';
 import { type ChannelEnds, readEnds } from '../verbs/transfers';
 
 export interface ShardFacts {
@@ -110,7 +111,7 @@ export async function listChannels({ redis, shards }: ListOptions): Promise<Chan
       end = again;
       isBroken = await seemsBroken(redis, shards, end);
     }
-    const inTransitMicro = BigInt(end.sent) - BigInt(end.got);
+    const inTransitMicro = sumDifference(BigInt(end.sent) - BigInt(end.got));
     found.push({ from: one.from, to: one.to, inTransitMicro, isBroken });
   }
   return found;

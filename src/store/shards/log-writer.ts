@@ -111,7 +111,7 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
     );
   }
 
-  /** Entries after `from` were read before this call. */
+  /** Whether entries after `from` were trimmed, or lost, before they were read. */
   async function isTrimmed(from: string, at: string): Promise<boolean> {
     const [extent, entry] = await Promise.all([
       readExtent(redis, outbox),
@@ -121,7 +121,9 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
     const before = seen.id === from ? seen.added : null;
     seen = { id: at, added: at === lastId ? added : null };
     const trimmed = added - length;
-    return before === null ? trimmed > 0 && entry.length === 0 : trimmed > before;
+    if (entry.length > 0) return false;
+    // It is the last one that was trimmed, or it was lost with others: a Redis came back with older data.
+    return before === null ? trimmed > 0 || from !== NO_ENTRY : trimmed !== before;
   }
 
   async function write(home: number, state: Home, at: string, told: readonly Told[]): Promise<Grown[]> {

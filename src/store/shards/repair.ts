@@ -5,7 +5,7 @@ import { accountName } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { ChannelBroken, createChannels } from '../verbs/channels';
+import { ChannelBroken, type Channels, createChannels } from '../verbs/channels';
 import { shardsIn } from '../verbs/purse-in-shard';
 import { type BrokenChannel, excessOf, readBroken } from './damage';
 import { listChannels } from './list';
@@ -46,15 +46,16 @@ const ADDRESS_BYTES = 20;
  */
 export async function repairChannels(options: RepairOptions): Promise<RepairReport> {
   const { redis, shards } = options;
+  const channels = createChannels(options);
   await checkHalted(options);
-  await drainAll(options);
+  await drainAll(options, channels);
   const found = (await listChannels({ redis, shards })).filter(({ isBroken }) => isBroken);
   const payments: Payment[] = [];
   const missing = new Map<string, number>();
   if (found.length === 0) return { channels: [], payments, missing: [] };
   const broken = await Promise.all(found.map(({ from, to }) => readBroken({ redis, shards }, from, to)));
   const excess = await excessOf({ redis, shards }, broken);
-  const mending = createMending(options, (from, to) => drained(options, from, to), isBrokenOf(broken));
+  const mending = createMending(options, (from, to) => drained(channels, from, to), isBrokenOf(broken));
   for (const channel of broken) await noteShards(options, channel);
   for (const [wallet, doubledMicro] of excess) {
     let left = doubledMicro;
@@ -70,14 +71,14 @@ export async function repairChannels(options: RepairOptions): Promise<RepairRepo
     }
   }
   return {
-    channels: await mendAll(options, mending, broken),
+    channels: await mendAll(channels, mending, broken),
     payments,
     missing: [...missing].map(([wallet, amountMicro]) => ({ wallet: nameOf(wallet), amountMicro })),
   };
 }
 
 async function mendAll(
-  options: RepairOptions,
+  channels: Channels,
   mending: Mending,
   broken: readonly BrokenChannel[],
 ): Promise<RepairReport['channels']> {
@@ -86,7 +87,7 @@ async function mendAll(
     const isWhole = channel.lackMicro === 0;
     if (isWhole) {
       await mending.mend(channel);
-      await drained(options, channel.from, channel.to);
+      await drained(channels, channel.from, channel.to);
     }
     ends.push({ from: channel.from, to: channel.to, isWhole });
   }
@@ -115,20 +116,18 @@ async function checkHalted({ redis, shards }: RepairOptions): Promise<void> {
 }
 
 /** Takes what is on its way in whole channels. Nothing is sent while the exchange is HALTED. */
-async function drainAll(options: RepairOptions): Promise<void> {
-  const { redis, shards } = options;
+async function drainAll({ redis, shards }: RepairOptions, channels: Channels): Promise<void> {
   for (const { from, to, isBroken } of await listChannels({ redis, shards })) {
     if (isBroken) continue;
     try {
-      await drained(options, from, to);
+      await drained(channels, from, to);
     } catch (error) {
       if (!(error instanceof ChannelBroken)) throw error;
     }
   }
 }
 
-async function drained(options: RepairOptions, from: number, to: number): Promise<void> {
-  const channels = createChannels(options);
+async function drained(channels: Channels, from: number, to: number): Promise<void> {
   for (let tries = 0; tries < DRAINS_MAX; tries++) {
     if (await channels.drain(from, to)) return;
     await sleep(PAUSE_MS);

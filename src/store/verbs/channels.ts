@@ -60,13 +60,14 @@ export interface Channels {
   lift(shard: number, wallet: Buffer, nonce: number): Promise<void>;
 }
 
-interface ChannelOptions {
-  /**
-   * A connection of its own is best: where Redis has replicas, a transfer waits on it for their answer. Scripts must run on it, too,
-   * because WAIT speaks of the writes of its own connection.
-   */
+export interface ChannelOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
+  /**
+   * Another connection, for what waits for replicas: WAIT speaks of the writes of its own connection, and all other commands on that
+   * wait behind it. Without it the first one is used.
+   */
+  readonly waiting?: Pick<ChannelOptions, 'redis' | 'run'>;
   readonly shards: readonly ShardKeys[];
   /** Called for each transfer that left a shard. */
   readonly onSent?: (from: number) => void;
@@ -114,7 +115,9 @@ interface Master {
 }
 
 /** The steps of which a transfer of collateral from one shard to another consists. purse.ts puts them together. */
-export function createChannels({ redis, run, shards, onSent = () => undefined }: ChannelOptions): Channels {
+export function createChannels(options: ChannelOptions): Channels {
+  const { redis, run, shards, onSent = () => undefined } = options;
+  const waiting = options.waiting ?? { redis, run };
   /** Of each shard, by its prefix. */
   const masters = new Map<string, Master>();
   const noted = createNotedShards();
@@ -129,10 +132,11 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
   }
 
   // Also when nothing is sent from a shard while another node is its master.
-  if (redis instanceof Cluster)
-    redis.on('refresh', () => {
+  const { redis: nodes } = waiting;
+  if (nodes instanceof Cluster)
+    nodes.on('refresh', () => {
       for (const keys of shards)
-        if (masters.get(keys.prefix)?.name !== placeOf(redis, keys)) masters.delete(keys.prefix);
+        if (masters.get(keys.prefix)?.name !== placeOf(nodes, keys)) masters.delete(keys.prefix);
     });
 
   function keysOf(shard: number): ShardKeys {
@@ -149,7 +153,9 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
     const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
-    const { reply, isSafe, link } = await safely(keys, () => run('send_collateral', scriptKeys, args));
+    const { reply, isSafe, link } = await safely(keys, () =>
+      waiting.run('send_collateral', scriptKeys, args),
+    );
     const [code, , first, second, third, bitmap] = reply;
     const name = code.toString();
     if (name === 'OK') {
@@ -174,14 +180,17 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     keys: ShardKeys,
     act: () => Promise<T>,
   ): Promise<{ readonly reply: T; readonly isSafe: boolean; readonly link: Link }> {
-    const node = holderOf(redis, keys);
+    const node = holderOf(nodes, keys);
     const known = masterOf(keys, node);
     const link = linkTo(node);
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
     if (role[0] !== 'master') return { reply, isSafe: false, link };
-    known.replicas = Math.max(known.replicas, (role[ROLE_REPLICAS] as unknown[]).length);
-    const isConfirmed = known.replicas === 0 || (await confirmed(node, known.replicas));
-    const isSame = linkTo(node).cuts === link.cuts && holderOf(redis, keys) === node;
+    const present = (role[ROLE_REPLICAS] as unknown[]).length;
+    known.replicas = Math.max(known.replicas, present);
+    // One that is away confirms nothing, so nothing waits for it.
+    const isConfirmed =
+      present === known.replicas && (present === 0 || (await confirmed(node, known.replicas)));
+    const isSame = linkTo(node).cuts === link.cuts && holderOf(nodes, keys) === node;
     return { reply, isSafe: isSame && isConfirmed, link };
   }
 
@@ -204,7 +213,11 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
       'take_collateral',
       [target.taken, target.cash, target.sums, target.outbox],
       [target.prefix, from, ...entries],
-    );
+    ).catch((error: unknown) => {
+      // The account may be another wallet's, whose collateral comes first.
+      if (error instanceof Refusal && error.code === 'BALANCE_LIMIT') throw isFull(from, to);
+      throw error;
+    });
     if (code.toString() === 'BROKEN') throw new ChannelBroken(from, to);
     return [code.toString(), mark.toString()] as const;
   }
@@ -214,7 +227,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     for (let step = 0; step < DRAIN_STEPS_MAX; step++) {
       const mark = (await redis.hget(target.taken, String(from))) ?? NO_ENTRY;
       const { reply, isSafe } = await safely(donor, () =>
-        run('read_channel', [donor.channel(to), donor.sums], [mark, READ_MAX, to]),
+        waiting.run('read_channel', [donor.channel(to), donor.sums], [mark, READ_MAX, to]),
       );
       if (!isSafe) return false;
       const [last, , ...entries] = reply;
@@ -231,7 +244,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
     const keys = keysOf(home);
     const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
     const { reply, isSafe, link } = await safely(keys, () =>
-      run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
+      waiting.run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
     const [code, , bitmap, cash, net] = reply;
     if (isSafe) {
@@ -258,7 +271,7 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
   }
 
   function notedOf(home: number, wallet: Buffer): readonly number[] | null {
-    return noted.of(wallet, linkTo(holderOf(redis, keysOf(home))));
+    return noted.of(wallet, linkTo(holderOf(nodes, keysOf(home))));
   }
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
@@ -274,6 +287,12 @@ export function createChannels({ redis, run, shards, onSent = () => undefined }:
 
   return { send, take, drain, hold, release, isHeld, shardsOf, notedOf, look, lift };
 }
+
+const isFull = (from: number, to: number): Refusal =>
+  new Refusal(
+    'UNAVAILABLE',
+    `an account at its limit holds up the collateral from shard ${from} to shard ${to}, until it spends some; retry later`,
+  );
 
 export const notSafe = (): Refusal =>
   new Refusal('UNAVAILABLE', 'collateral of this wallet is on its way between two shards; retry');

@@ -1,12 +1,19 @@
+import { micro } from '../../../src/exchange/units';
+import type { Logger } from '../../../src/log';
+import { createAccountWriter } from '../../../src/realtime/broadcast/account-writer';
+import { NO_PAST } from '../../../src/store/archive/past';
 import type { AccountEvent, AccountLogWriter, EventsByWallet } from '../../../src/store/outbox/account-log';
+import { createOutboxPolling } from '../../../src/store/outbox/reader';
+import { createOrderRecords } from '../../../src/store/reads/order-records';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient, type RunScript } from '../../../src/store/redis/scripts';
 import { createHomeLogs, type HomeLogs } from '../../../src/store/shards/account-logs';
 import { createHomeMarks } from '../../../src/store/shards/home-marks';
 import { createShardLogWriter } from '../../../src/store/shards/log-writer';
+import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestRedis } from '../../support/redis';
-import { READY_MS } from '../../support/waiting';
+import { READY_MS, until } from '../../support/waiting';
 import { walletWithHome } from './world';
 
 /** The outboxes of four shards are written into the logs of wallets at their homes: each event once, also when a process dies. */
@@ -221,4 +228,41 @@ test('an outbox that lost its end is a gap, and is followed again', async () => 
   await add(3, 52, 52);
   await one.append(TOKEN, '51-0', '52-0', eventsOf([52], ANN));
   expect(await entriesOf(ANN)).toEqual([104, 52]);
+});
+
+test('homes with different marks follow an outbox that lost the entries between them', async () => {
+  await logs.open(ANN);
+  await logs.open(BOB);
+  // As after its Redis came back with older data, and went on: the entries that both homes knew last are gone.
+  await redis.hset(keysOf(0).accountMarks, { '2:logged': '9-0', '2:seen': 9 });
+  await redis.hset(keysOf(1).accountMarks, { '2:logged': '5-0', '2:seen': 5 });
+  const engine = createEngine({ run, keys: keysOf(2), grantMicro: micro(0), makersMax: 500 });
+  const credit = (address: string): Promise<unknown> => engine.credit(address, micro(1));
+  for (const address of [ANN, BOB]) await credit(address);
+  const kept = await redis.xlen(keysOf(2).outbox);
+  expect(kept).toBeGreaterThan(1);
+  const problems: unknown[] = [];
+  const account = createAccountWriter({
+    accounts: writer(2),
+    reader: createOutboxPolling(redis)(keysOf(2)),
+    records: createOrderRecords({ redis, keys: keysOf(2), past: NO_PAST }),
+    broadcasts: { fills: () => Promise.reject(new Error('no event here has fills')) },
+    held: () => ({ token: TOKEN, sinceMs: 0 }),
+    log: { warn: (...told: unknown[]) => problems.push(told) } as unknown as Logger,
+    tell: () => undefined,
+  });
+  account.start();
+  try {
+    for (const address of [ANN, BOB]) {
+      await until('the event is in the log', async () => (await logs.since(address, 0, 10)).length > 0);
+      expect(await logs.gap(address)).toBeGreaterThan(0);
+      // The faucet pays a new account at once.
+      await redis.del(keysOf(2).cash);
+      await credit(address);
+      await until('the next one is, too', async () => (await logs.since(address, 0, 10)).length === 2);
+    }
+  } finally {
+    await account.stop();
+  }
+  expect(problems).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { RunningRedis } from '../../../src/local/redis';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
-import { CHANNEL_ENTRY } from '../../../src/store/records/layout';
+import { CASH, CHANNEL_ENTRY } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import { ChannelBroken } from '../../../src/store/verbs/channels';
@@ -71,6 +71,24 @@ describe('send_collateral', () => {
     expect(await send(7_000_000)).toMatchObject({ code: 'OK', sentMicro: 14_000_000 });
     expect(await send(26_000_000)).toMatchObject({ code: 'OK', sentMicro: 26_000_000 });
     expect(await free(0)).toBe(0);
+  });
+
+  test('goes on when the sums of a channel are as large as they get', async () => {
+    const most = 2n ** 62n + 2n ** 20n;
+    await w.redis.hset(home.sums, 'sent:1', String(most - 40_000_000n));
+    await w.redis.hset(other.sums, 'got:0', String(most - 40_000_000n));
+    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
+    expect(await send(30_000_000)).toMatchObject({ code: 'OK', sentMicro: 30_000_000 });
+    // 2^62 less, and 20 million above the most: both ends come to the same sum.
+    expect(await w.redis.hget(home.sums, 'sent:1')).toBe(String(2n ** 20n + 20_000_000n));
+    expect(await w.inTransit()).toBe(60_000_000n);
+    expect(await take(0)).toMatchObject({ code: 'OK', taken: 1 });
+    expect(await w.redis.hget(other.sums, 'got:0')).toBe(String(most - 10_000_000n));
+    expect(await w.inTransit()).toBe(30_000_000n);
+    expect(await take(0, 1)).toMatchObject({ code: 'OK', taken: 1 });
+    expect(await w.redis.hget(other.sums, 'got:0')).toBe(String(2n ** 20n + 20_000_000n));
+    expect(await w.inTransit()).toBe(0n);
+    expect([await free(0), await free(1)]).toEqual([GRANT - 60_000_000, 60_000_000]);
   });
 
   test('writes entries that each name the one before', async () => {
@@ -146,6 +164,25 @@ describe('send_collateral', () => {
 describe('take_collateral', () => {
   beforeEach(async () => {
     for (const wallet of [alice, bob, alice]) await send(10_000_000, '', wallet);
+  });
+
+  test('of an account at its limit says that the others are to retry, and goes on when it spends some', async () => {
+    const full = CASH.pack({ freeMicro: Number.MAX_SAFE_INTEGER, reservedMicro: 0, nonce: 0, faucetMs: 0 });
+    await w.redis.hset(other.cash, alice, full);
+    await expect(w.channels.drain(0, 1)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining(
+        'an account at its limit holds up the collateral from shard 0 to shard 1',
+      ),
+    });
+    expect(await free(1, bob)).toBeNull();
+    await w.redis.hset(
+      other.cash,
+      alice,
+      CASH.pack({ freeMicro: 1, reservedMicro: 0, nonce: 0, faucetMs: 0 }),
+    );
+    expect(await w.channels.drain(0, 1)).toBe(true);
+    expect(await free(1, bob)).toBe(50_000_000);
   });
 
   test('takes each entry once, also those of other wallets', async () => {

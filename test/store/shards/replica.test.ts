@@ -1,7 +1,10 @@
 import { Refusal } from '../../../src/exchange/errors';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
+import { createChannels } from '../../../src/store/verbs/channels';
 import { type DurableRedis, startDurableRedis } from '../../support/durable-redis';
-import { until } from '../../support/waiting';
-import { openShardWorld, type ShardWorld, walletWithHome } from './world';
+import { READY_MS, until } from '../../support/waiting';
+import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
 
 /** Collateral that a replica does not have yet could come back with it, so no other shard takes it before. */
 let master: DurableRedis;
@@ -74,3 +77,36 @@ test.each([
     expect(await w.differences()).toEqual([]);
   },
 );
+
+test('a transfer waits for a replica on another connection, so the commands of other wallets do not wait', async () => {
+  const other = connect({ urls: [master.url] });
+  try {
+    await ready(other, READY_MS);
+    const channels = createChannels({
+      ...{ redis: w.redis, run: w.run, shards: w.shards },
+      waiting: { redis: other, run: createScripts(other) },
+    });
+    const [shared, own] = [namesOf(w.redis), namesOf(other)];
+    const wallet = Buffer.from(alice.slice(2), 'hex');
+    const home = { grantMicro: GRANT };
+    await channels.send({ from: 0, to: 1, wallet, needMicro: 1, token: '', home });
+    await channels.hold(0, wallet, 'token', 1).catch(() => undefined);
+    await channels.drain(0, 1);
+    expect(own).toEqual(expect.arrayContaining(['ROLE', 'wait']));
+    expect(shared).not.toContain('wait');
+    expect(shared).toContain('hget');
+  } finally {
+    disconnect(other);
+  }
+});
+
+/** The commands that a client sends from now on. */
+function namesOf(client: RedisClient): string[] {
+  const names: string[] = [];
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = ((...[command, stream]: Parameters<RedisClient['sendCommand']>) => {
+    names.push(command.name);
+    return send(command, stream);
+  }) as RedisClient['sendCommand'];
+  return names;
+}
