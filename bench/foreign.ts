@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { io, type Socket } from 'socket.io-client';
@@ -21,17 +22,20 @@ import { cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-proces
  * same Redis
  *   idle        have no socket
  *   elsewhere   have a public socket in another market, and a private one of a wallet that does not trade
- * A process by itself spends CPU time as well, more of it on a busy machine. So an equal exchange on another Redis, with the
- * same sockets and without orders, runs at the same time, and its CPU time is subtracted.
+ * A process by itself spends CPU time as well, more of it on a busy machine, and no two processes spend the same. So there are two
+ * equal exchanges, each on a Redis of its own. In each round the orders go to one of them and then to the other, and what both
+ * spent in the half without orders is subtracted.
  */
 export interface ForeignRow {
   readonly suite: 'foreign';
   readonly op: 'idle' | 'elsewhere' | 'broadcaster' | 'redis';
   readonly orders: number;
-  /** The CPU time of this process for each order, less that of its equal without orders. */
+  /** The CPU time of this process for each order, less what it spends without orders. */
   readonly cpuMicrosPerOrder: number;
-  /** The median of what the equal process spent, divided by the same orders. */
+  /** The CPU time that it spends in the time of an order without orders. */
   readonly quietMicrosPerOrder: number;
+  /** The bytes that this process reads for each order, also less those without orders: no load changes them. Null for Redis. */
+  readonly readBytesPerOrder: number | null;
 }
 
 const ORDERS = 10_000;
@@ -45,7 +49,13 @@ const LEASE_TAKEN_MS = 1_000;
 
 const keys = shardKeys();
 const OPS = ['idle', 'elsewhere', 'broadcaster', 'redis'] as const;
-type Spent = Record<ForeignRow['op'], number>;
+/** CPU time in microseconds, and bytes read. */
+type Spent = Record<ForeignRow['op'], { readonly micros: number; readonly bytes: number }>;
+
+interface Half {
+  readonly busy: Spent;
+  readonly quiet: Spent;
+}
 
 interface Exchange {
   readonly server: RunningRedis;
@@ -63,27 +73,28 @@ export async function benchForeign(
   const exchanges: Exchange[] = [];
   try {
     for (let n = 0; n < 2; n++) exchanges.push(await startExchange());
-    const [busy, quiet] = exchanges as [Exchange, Exchange];
-    const taken: { busy: Spent; quiet: Spent }[] = [];
-    await knowScripts(busy);
-    const lease = await busy.redis.get(keys.lease);
+    const leases: (string | null)[] = [];
+    for (const exchange of exchanges) {
+      await knowScripts(exchange);
+      leases.push(await exchange.redis.get(keys.lease));
+    }
+    const taken: (readonly [Half, Half])[] = [];
     for (let n = -1; n < rounds && (n < 1 || Date.now() < deadlineMs); n++) {
-      const before = await Promise.all([spentBy(busy), spentBy(quiet)]);
-      await trade(busy);
-      const after = await Promise.all([spentBy(busy), spentBy(quiet)]);
+      const halves = [await half(exchanges, 0), await half(exchanges, 1)] as const;
       // On a very busy machine another process takes over the broadcast, and each has the work of another then.
-      if ((await busy.redis.get(keys.lease)) !== lease) break;
-      if (n < 0) continue;
-      taken.push({ busy: less(after[0], before[0]), quiet: less(after[1], before[1]) });
+      const now = await Promise.all(exchanges.map(({ redis }) => redis.get(keys.lease)));
+      if (now.join() !== leases.join()) break;
+      if (n >= 0) taken.push(halves);
     }
     if (taken.length === 0) throw new Error('the broadcast went to another process: the machine is too busy');
     for (const op of OPS) {
-      const each = (of: (one: (typeof taken)[number]) => number): number =>
-        round(median(taken.map(of)) / ORDERS, 3);
+      const each = (of: (one: Half) => number): number =>
+        round(median(taken.map(([one, other]) => (of(one) + of(other)) / 2)) / ORDERS, 3);
       emit({
-        ...{ suite: 'foreign', op, orders: taken.length * ORDERS },
-        cpuMicrosPerOrder: each((one) => one.busy[op] - one.quiet[op]),
-        quietMicrosPerOrder: each((one) => one.quiet[op]),
+        ...{ suite: 'foreign', op, orders: 2 * taken.length * ORDERS },
+        cpuMicrosPerOrder: each((one) => one.busy[op].micros - one.quiet[op].micros),
+        quietMicrosPerOrder: each((one) => one.quiet[op].micros),
+        readBytesPerOrder: op === 'redis' ? null : each((one) => one.busy[op].bytes - one.quiet[op].bytes),
       });
     }
   } finally {
@@ -94,6 +105,16 @@ export async function benchForeign(
       await server.stop();
     }
   }
+}
+
+/** Orders for one of the exchanges, and what both spent meanwhile. */
+async function half(exchanges: readonly Exchange[], which: number): Promise<Half> {
+  const both = [exchanges[which], exchanges[1 - which]] as readonly [Exchange, Exchange];
+  const before = await Promise.all(both.map(spentBy));
+  await trade(both[0]);
+  const after = await Promise.all(both.map(spentBy));
+  const [busy, quiet] = after.map((spent, i) => less(spent, before[i] as Spent)) as [Spent, Spent];
+  return { busy, quiet };
 }
 
 async function startExchange(): Promise<Exchange> {
@@ -140,20 +161,28 @@ async function connected(
 }
 
 async function spentBy({ sides: [broadcaster, idle, elsewhere], redis }: Exchange): Promise<Spent> {
+  const of = async (side: Side) => ({ micros: await cpuMicros(side), bytes: await bytesRead(side) });
   return {
-    broadcaster: await cpuMicros(broadcaster),
-    idle: await cpuMicros(idle),
-    elsewhere: await cpuMicros(elsewhere),
-    redis: await redisCpuMicros(redis),
+    broadcaster: await of(broadcaster),
+    idle: await of(idle),
+    elsewhere: await of(elsewhere),
+    redis: { micros: await redisCpuMicros(redis), bytes: 0 },
   };
 }
 
-const less = (after: Spent, before: Spent): Spent => ({
-  broadcaster: after.broadcaster - before.broadcaster,
-  idle: after.idle - before.idle,
-  elsewhere: after.elsewhere - before.elsewhere,
-  redis: after.redis - before.redis,
-});
+/** From sockets and files, as Linux counts them. */
+async function bytesRead({ child }: Side): Promise<number> {
+  const counts = await readFile(`/proc/${child.pid}/io`, 'utf8').catch(() => '');
+  return Number(/^rchar: (\d+)$/m.exec(counts)?.[1]);
+}
+
+function less(after: Spent, before: Spent): Spent {
+  const of = (op: ForeignRow['op']) => ({
+    micros: after[op].micros - before[op].micros,
+    bytes: after[op].bytes - before[op].bytes,
+  });
+  return { broadcaster: of('broadcaster'), idle: of('idle'), elsewhere: of('elsewhere'), redis: of('redis') };
+}
 
 /** The filler only names the script. */
 async function knowScripts({ redis, marketId }: Exchange): Promise<void> {

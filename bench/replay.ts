@@ -11,7 +11,7 @@ export interface Sent {
   ids?: readonly string[];
 }
 
-/** The commands that one shard got: first all before the rounds, then those of each round. */
+/** The commands that one shard got: first all before the slices, then those of each slice. */
 export type Recording = readonly (readonly Sent[])[];
 
 /** The contents of a shard in the end. */
@@ -19,9 +19,9 @@ export type Totals = readonly string[];
 
 /** Sends again what was recorded, to one master for each shard. */
 export interface Replay {
-  /** The next round of all shards, one after another. Returns the CPU time of all masters' main threads, in microseconds. */
+  /** The next slice of one shard; they take turns. Returns the CPU time of its master's main thread, in microseconds. */
   next(): Promise<number>;
-  /** Sends the rounds that are left. Throws when a shard is not what it was when the commands were recorded. */
+  /** Sends the slices that are left. Throws when a shard is not what it was when the commands were recorded. */
   check(totals: readonly Totals[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ const STREAM_ID = /^\d{13}-\d+$/;
 interface Master {
   readonly server: TestCluster;
   readonly redis: RedisClient;
-  readonly rounds: (readonly Sent[])[];
+  readonly slices: (readonly Sent[])[];
   /** The ids of streams that were recorded, and what they are here. */
   readonly ids: Map<string, string>;
 }
@@ -50,19 +50,18 @@ export async function openReplay(recordings: readonly Recording[]): Promise<Repl
     }
   };
 
+  let turn = 0;
   async function next(): Promise<number> {
-    let micros = 0;
-    for (const master of masters) {
-      const before = await mainThreadMicros(master.redis);
-      await send(master, master.rounds.shift() ?? []);
-      micros += (await mainThreadMicros(master.redis)) - before;
-    }
-    return micros;
+    const master = masters[turn++ % masters.length];
+    if (!master) return 0;
+    const before = await mainThreadMicros(master.redis);
+    await send(master, master.slices.shift() ?? []);
+    return (await mainThreadMicros(master.redis)) - before;
   }
 
   async function check(totals: readonly Totals[]): Promise<void> {
     for (const [shard, master] of masters.entries()) {
-      for (const round of master.rounds.splice(0)) await send(master, round);
+      for (const slice of master.slices.splice(0)) await send(master, slice);
       const found = await totalsOf(master.redis, shard);
       if (found.join() !== totals[shard]?.join())
         throw new Error(`shard ${shard} has other orders or transfers than were recorded`);
@@ -70,9 +69,9 @@ export async function openReplay(recordings: readonly Recording[]): Promise<Repl
   }
 
   try {
-    for (const [first = [], ...rounds] of recordings) {
+    for (const [first = [], ...slices] of recordings) {
       const server = await startTestCluster(1);
-      const master = { server, redis: connect({ urls: [server.url] }), rounds, ids: new Map() };
+      const master = { server, redis: connect({ urls: [server.url] }), slices, ids: new Map() };
       masters.push(master);
       await ready(master.redis, READY_MS);
       await send(master, first);

@@ -21,18 +21,19 @@ export interface ShardsWebRow {
   readonly orders: number;
   readonly webMicros: number;
   readonly floorMicros: number;
-  /** One shard's CPU time of an order divided by this, and the same of Express alone. */
+  /** One shard's CPU time of an order divided by this, the median of the rounds, and the same of Express alone. */
   readonly ofOne: number;
   readonly floorOfOne: number;
 }
 
 const COUNTS: readonly ShardCount[] = [1, 2, 4, 8];
-/** With more of them, more commands for the same master arrive together. */
-const CONNECTIONS = [16, 128] as const;
+/** With one, each command leaves alone, however many masters there are; with more, those for the same master leave together. */
+const CONNECTIONS = [1, 16, 128] as const;
 const ORDERS = 4_000;
 const ROUNDS = 7;
 /** Until V8 has compiled the hot code, and each wallet has collateral in each shard. */
 const WARM_UP = 12_000;
+const WARM_UP_CONNECTIONS = 16;
 const READY_MS = 10_000;
 
 interface Exchange {
@@ -53,23 +54,21 @@ export async function benchShardsWeb(deadlineMs: number, emit: (row: ShardsWebRo
   const exchanges: Exchange[] = [];
   try {
     for (const count of COUNTS) exchanges.push(await startExchange(count));
-    for (const exchange of exchanges) await run(exchange, WARM_UP, CONNECTIONS[0]);
+    for (const exchange of exchanges) await run(exchange, WARM_UP, WARM_UP_CONNECTIONS);
     for (const connections of CONNECTIONS) {
       const costs = new Map<Exchange, Cost[]>(exchanges.map((exchange) => [exchange, []]));
       for (let n = 0; n < ROUNDS && Date.now() < deadlineMs; n++) {
         for (const exchange of exchanges) costs.get(exchange)?.push(await run(exchange, ORDERS, connections));
       }
-      const medianOf = (taken: readonly Cost[] = []): Cost => ({
-        web: median(taken.map(({ web }) => web)),
-        floor: median(taken.map(({ floor }) => floor)),
-      });
-      const one = medianOf(costs.get(exchanges[0] as Exchange));
+      const ones = costs.get(exchanges[0] as Exchange) ?? [];
       for (const [{ count }, taken] of costs) {
-        const { web, floor } = medianOf(taken);
+        const medianOf = (side: keyof Cost): number => round(median(taken.map((cost) => cost[side])), 1);
+        const ofOne = (side: keyof Cost): number =>
+          round(median(taken.map((cost, n) => (ones[n]?.[side] ?? Number.NaN) / cost[side])), 3);
         emit({
           ...{ suite: 'shards-web', shards: count, connections, orders: taken.length * ORDERS },
-          ...{ webMicros: round(web, 1), floorMicros: round(floor, 1) },
-          ...{ ofOne: round(one.web / web, 3), floorOfOne: round(one.floor / floor, 3) },
+          ...{ webMicros: medianOf('web'), floorMicros: medianOf('floor') },
+          ...{ ofOne: ofOne('web'), floorOfOne: ofOne('floor') },
         });
       }
     }

@@ -25,18 +25,26 @@ export interface World {
 }
 
 export interface Traded {
-  /** Of each shard. */
+  /** Of each shard: the orders before the first slice, and then those of each slice. */
   readonly commands: readonly Recording[];
   readonly totals: readonly Totals[];
-  readonly ordersOfRound: number;
-  /** Of the rounds. */
+  /** In all slices. */
+  readonly orders: number;
+  readonly pulled: number;
   readonly transfers: number;
+  /** Of the slices that were traded at a steady pace. */
   readonly localMs: readonly number[];
   readonly pulledMs: readonly number[];
 }
 
-/** Other programs of the machine disturb some of them. Shorter ones find the processor's caches cold: an order then takes twice as long. */
+/** Other programs of the machine disturb some of them. */
 export const ROUNDS = 9;
+/** A round of any number of masters has so many slices: each of eight masters plays one, or one master all. */
+export const SLICES_OF_ROUND = 8;
+/** Of one master. Shorter slices find the processor's caches cold: an order then takes twice as long. */
+export const ORDERS_OF_SLICE = 1_000;
+/** The orders that are timed, of all masters. */
+const PACED_ORDERS = 24_000;
 const EVENTS = 200;
 const MARKETS_PER_EVENT = 10;
 /** Each has one command on its way. */
@@ -44,8 +52,7 @@ const WALLETS_PER_MASTER = 32;
 /** One wallet in twenty is a trader, whose orders are large; the others make markets. */
 const TRADER_EACH = 20;
 const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
-const ORDERS_PER_ROUND = 1_000;
-/** In the rounds, so that times are not those of queues in this process; it feeds all masters alone. */
+/** Of the orders that are timed, so that times are not those of queues in this process; it feeds all masters alone. */
 const ORDERS_PER_SECOND = 1_000;
 /** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
 const WARM_UP_TIMES = 2;
@@ -82,34 +89,46 @@ interface Times {
   readonly pulledMs: number[];
 }
 
-/** With `of`, one shard has the wallets of so many, and of the open orders of each the part that is in one of them. */
+const noTimes = (): Times => ({ localMs: [], pulledMs: [] });
+
+/** Of its open orders, a wallet has all in these shards, or the part that would be in one of them. */
+export type Open = 'all' | 'part';
+
+/** With `of`, one shard has the wallets of so many. */
 export async function openWorld(
   count: ShardCount,
   reservedPercent: number,
   of: ShardCount = count,
+  open: Open = 'all',
 ): Promise<World> {
   const cluster = await startTestCluster(count);
   const redis = connect({ urls: cluster.url.split(',') });
   await ready(redis, READY_MS);
   const recorded = recordAll(redis, count);
   const place = await openPlace(redis, count);
-  const openPart = ((reservedPercent / 100) * count) / of;
+  const openPart = (reservedPercent / 100) * (open === 'part' ? count / of : 1);
   const people = Array.from({ length: of * WALLETS_PER_MASTER }, (_, n) => person(n, openPart));
-  const ordersOfRound = count * ORDERS_PER_ROUND;
 
   async function trade(): Promise<Traded> {
     const most = people.reduce((sum, { openMost }) => sum + openMost, 0);
     const warmUp = Math.max(WARM_UP_TIMES * most, WARM_UP_IN_SHARD * count * people.length);
-    await tradeOn(place, people, warmUp, 0, { localMs: [], pulledMs: [] });
-    const [sentBefore, times]: [number, Times] = [place.transfers.sent, { localMs: [], pulledMs: [] }];
+    await tradeOn(place, people, warmUp, 0, noTimes());
+    const sentBefore = place.transfers.sent;
+    const [paced, quick]: [Times, Times] = [noTimes(), noTimes()];
     const pauseMs = (1_000 * people.length) / ORDERS_PER_SECOND;
-    for (let round = 0; round < ROUNDS; round++) {
+    const ordersOfAll = count * ORDERS_OF_SLICE;
+    const slices = (ROUNDS * SLICES_OF_ROUND) / count;
+    for (let slice = 0; slice < slices; slice++) {
       for (const shard of recorded) shard.push([]);
-      await tradeOn(place, people, ordersOfRound, pauseMs, times);
+      // One shard that stands for several gives no times.
+      const isPaced = of === count && slice * ordersOfAll < PACED_ORDERS;
+      await tradeOn(place, people, ordersOfAll, isPaced ? pauseMs : 0, isPaced ? paced : quick);
     }
     return {
-      ...{ commands: recorded, ordersOfRound, ...times },
+      ...{ commands: recorded, ...paced },
       totals: await Promise.all(recorded.map((_, shard) => totalsOf(redis, shard))),
+      orders: slices * ordersOfAll,
+      pulled: paced.pulledMs.length + quick.pulledMs.length,
       transfers: place.transfers.sent - sentBefore,
     };
   }

@@ -1,7 +1,7 @@
 import type { ShardCount } from '../src/store/redis/tags';
 import { median, quantile, round } from './figures';
 import { openReplay, type Replay } from './replay';
-import { openWorld, ROUNDS, type Traded } from './shards-world';
+import { type Open, ORDERS_OF_SLICE, openWorld, ROUNDS, SLICES_OF_ROUND, type Traded } from './shards-world';
 
 /**
  * The CPU time of an order at the masters of 2, 4 and 8 shards, beside one. The masters would share two processors here, so their costs
@@ -10,9 +10,10 @@ import { openWorld, ROUNDS, type Traded } from './shards-world';
  * commands are sent to a master that has a processor to itself, as many at a time for every number of shards. The CPU time is
  * that of the main threads of all masters for one order, with its cancel and its part of the transfers.
  *
- * Eight masters serve eight times the wallets of one, and each of them has an account of nearly all. More accounts fill more of the
- * processor's caches, in one shard as in eight. So each number of shards is also compared with one shard that has as many wallets,
- * and of the open orders as many as each of these masters.
+ * Each number of shards is compared with one shard that carries the same trade: these wallets, and all of their open orders. An
+ * order costs more in a larger shard, because more accounts and deeper books fill more of the processor's caches, so there are two
+ * other comparisons: with one shard that has as many wallets and of the open orders as many as each of these masters, and with one
+ * that has the wallets of a single master.
  */
 export interface ShardsRow {
   readonly suite: 'shards';
@@ -20,10 +21,12 @@ export interface ShardsRow {
   readonly reservedPercent: number;
   readonly orders: number;
   readonly redisMicros: number;
-  /** One shard's CPU time of an order divided by this: the median of the rounds, in each of which all take their turn. */
-  readonly ofOne: number;
+  /** The CPU time of an order in one shard that carries the same trade, divided by this: the median of the rounds. */
+  readonly ofSame: number;
   /** The same of one shard with as many wallets and open orders as each of these masters. */
   readonly ofAlike: number;
+  /** The same of one shard with the wallets of one master. */
+  readonly ofOne: number;
   /** Transfers for each order, and the part of the orders that needed one. */
   readonly transfersPerOrder: number;
   readonly pulledPart: number;
@@ -31,45 +34,74 @@ export interface ShardsRow {
   readonly pulledP99Ms: number;
 }
 
-const COUNTS: readonly ShardCount[] = [1, 2, 4, 8];
+const COUNTS = [2, 4, 8] as const;
 const RESERVED_PERCENTS = [60, 90] as const;
 
-interface Side {
+interface SideOf {
   readonly count: ShardCount;
-  /** One shard with the wallets of so many. */
+  /** It has the wallets of so many shards. */
   readonly of: ShardCount;
-  readonly traded: Traded;
+  readonly open: Open;
+}
+
+/** Shards, and the single shards that they are compared with. */
+const sidesOf = (count: ShardCount) =>
+  ({
+    own: { count, of: count, open: 'all' },
+    one: { count: 1, of: 1, open: 'all' },
+    alike: { count: 1, of: count, open: 'part' },
+    same: { count: 1, of: count, open: 'all' },
+  }) satisfies Record<string, SideOf>;
+type Role = keyof ReturnType<typeof sidesOf>;
+
+interface Side {
+  readonly traded: Omit<Traded, 'commands'>;
   readonly replay: Replay;
   /** Of an order in each round. */
   readonly micros: number[];
 }
+type Sides = Readonly<Record<Role, Side>>;
 
 export async function benchShards(deadlineMs: number, emit: (row: ShardsRow) => void): Promise<void> {
   for (const reservedPercent of RESERVED_PERCENTS) {
-    const sides: Side[] = [];
-    try {
-      const alike = COUNTS.filter((of) => of > 1).map((of) => ({ count: 1, of }) as const);
-      for (const { count, of } of [...COUNTS.map((count) => ({ count, of: count })), ...alike]) {
-        const traded = await tradeOn(count, reservedPercent, of);
-        sides.push({ count, of, traded, replay: await openReplay(traded.commands), micros: [] });
+    for (const count of COUNTS) {
+      const sides = new Map<Role, Side>();
+      try {
+        for (const [role, { count: masters, of, open }] of Object.entries(sidesOf(count))) {
+          // Commands that were sent are let go: those of one side fill half a gigabyte.
+          const { commands, ...traded } = await tradeOn(masters, reservedPercent, of, open);
+          sides.set(role as Role, { traded, replay: await openReplay(commands), micros: [] });
+        }
+        for (let turn = 0; turn < ROUNDS && Date.now() < deadlineMs; turn++)
+          await playRound([...sides.values()]);
+        for (const { replay, traded } of sides.values()) await replay.check(traded.totals);
+        const all = Object.fromEntries(sides) as unknown as Sides;
+        if (count === COUNTS[0])
+          emit(rowOf(1, reservedPercent, { ...all, own: all.one, alike: all.one, same: all.one }));
+        emit(rowOf(count, reservedPercent, all));
+      } finally {
+        for (const { replay } of sides.values()) await replay.stop();
       }
-      for (let turn = 0; turn < ROUNDS && Date.now() < deadlineMs; turn++) {
-        for (const { replay, traded, micros } of sides)
-          micros.push((await replay.next()) / traded.ordersOfRound);
-      }
-      for (const { replay, traded } of sides) await replay.check(traded.totals);
-      const oneOf = (of: ShardCount) =>
-        sides.find((side) => side.count === 1 && side.of === of)?.micros ?? [];
-      for (const side of sides.filter(({ count, of }) => count === of))
-        emit(rowOf(side, reservedPercent, oneOf(1), oneOf(side.of)));
-    } finally {
-      for (const { replay } of sides) await replay.stop();
     }
   }
 }
 
-async function tradeOn(count: ShardCount, reservedPercent: number, of: ShardCount): Promise<Traded> {
-  const world = await openWorld(count, reservedPercent, of);
+/** All take turns, slice by slice: what disturbs the machine for longer than that disturbs all of them. */
+async function playRound(sides: readonly Side[]): Promise<void> {
+  const sums = sides.map(() => 0);
+  for (let slice = 0; slice < SLICES_OF_ROUND; slice++)
+    for (const [i, { replay }] of sides.entries()) sums[i] = (sums[i] ?? 0) + (await replay.next());
+  for (const [i, { micros }] of sides.entries())
+    micros.push((sums[i] ?? 0) / (SLICES_OF_ROUND * ORDERS_OF_SLICE));
+}
+
+async function tradeOn(
+  count: ShardCount,
+  reservedPercent: number,
+  of: ShardCount,
+  open: Open,
+): Promise<Traded> {
+  const world = await openWorld(count, reservedPercent, of, open);
   try {
     return await world.trade();
   } finally {
@@ -77,23 +109,16 @@ async function tradeOn(count: ShardCount, reservedPercent: number, of: ShardCoun
   }
 }
 
-function rowOf(
-  { count, traded, micros }: Side,
-  reservedPercent: number,
-  oneMicros: readonly number[],
-  alikeMicros: readonly number[],
-): ShardsRow {
-  const { localMs, pulledMs, transfers } = traded;
-  const orders = localMs.length + pulledMs.length;
-  const cost = median(micros);
-  const ratioOf = (of: readonly number[]): number =>
-    round(median(micros.map((own, turn) => (of[turn] ?? 0) / own)), 3);
+function rowOf(shards: number, reservedPercent: number, { own, ...ones }: Sides): ShardsRow {
+  const { localMs, pulledMs, orders, pulled, transfers } = own.traded;
+  const ratioOf = ({ micros }: Side): number =>
+    round(median(own.micros.map((one, turn) => (micros[turn] ?? 0) / one)), 3);
   return {
-    ...{ suite: 'shards', shards: count, reservedPercent, orders },
-    redisMicros: round(cost),
-    ...{ ofOne: ratioOf(oneMicros), ofAlike: ratioOf(alikeMicros) },
+    ...{ suite: 'shards', shards, reservedPercent, orders },
+    redisMicros: round(median(own.micros)),
+    ...{ ofSame: ratioOf(ones.same), ofAlike: ratioOf(ones.alike), ofOne: ratioOf(ones.one) },
     transfersPerOrder: round(transfers / orders, 4),
-    pulledPart: round(pulledMs.length / orders, 4),
+    pulledPart: round(pulled / orders, 4),
     localP99Ms: round(quantile(localMs, 0.99)),
     pulledP99Ms: round(quantile(pulledMs, 0.99)),
   };

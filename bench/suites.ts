@@ -8,6 +8,7 @@ import { benchCosts, type CostRow } from './costs';
 import { benchEngine, type EngineRow } from './engine';
 import { benchExpiry, type ExpiryRow } from './expiry';
 import { benchForeign, type ForeignRow } from './foreign';
+import { benchGrow, type GrowRow } from './grow';
 import { benchInstructions, type InstructionsRow, instructionsLines } from './instructions';
 import { benchKeepUp, type KeepUpRow } from './keep-up';
 import type { Line } from './line';
@@ -28,7 +29,7 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
 import { foreignLines } from './targets-foreign';
-import { shardAwayLines, shardsLines, shardsWebLines } from './targets-shards';
+import { growLines, shardAwayLines, shardsLines, shardsWebLines } from './targets-shards';
 import { soakLines } from './targets-soak';
 
 export interface Wishes {
@@ -52,6 +53,7 @@ export type Suite = (wishes: Wishes, tell: (detail: Detail) => void) => Promise<
 const DEPTHS_SHORT = [10, 10_000];
 const KEEP_UP_SECONDS = { short: { http: 10, step: 7 }, full: { http: 30, step: 15 } };
 const SCALE_ROUNDS = { short: 20, full: 40 };
+const GROW_ORDERS = { short: 100_000, full: 1_000_000 };
 const FOREIGN_ROUNDS = { short: 5, full: 15 };
 
 function suite<Row extends object>(
@@ -141,6 +143,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ deadlineMs }, emit) => benchShardAway(deadlineMs, emit),
     shardAwayLines,
   ),
+  grow: suite<GrowRow>(({ full }, emit) => benchGrow(GROW_ORDERS[full ? 'full' : 'short'], emit), growLines),
   'shards-web': suite<ShardsWebRow>(
     ({ deadlineMs }, emit) => benchShardsWeb(deadlineMs, emit),
     shardsWebLines,

@@ -1,3 +1,4 @@
+import type { GrowRow } from './grow';
 import { atLeast, atMost, type Line, lineOf } from './line';
 import type { ShardAwayRow } from './shard-away';
 import type { ShardsRow } from './shards';
@@ -7,6 +8,7 @@ import type { ShardsWebRow } from './shards-web';
 const PARTS: Readonly<Record<number, number>> = { 60: 0.95, 90: 0.9 };
 const PULLED_TIMES = 3;
 const WEB_PART = 0.95;
+const HALTED_MS_MAX = 60_000;
 const AWAY_PART = 0.9;
 const AWAY_MS_MAX = 2_000;
 
@@ -16,8 +18,8 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
     const part = PARTS[row.reservedPercent];
     const cost = lineOf({
       ...{ suite: 'shards', what: `${what}: an order costs Redis`, figure: row.redisMicros, unit: 'us CPU' },
-      baseline: `one shard with as many wallets and orders; ${row.ofOne} of one with fewer wallets`,
-      ratio: row.ofAlike,
+      baseline: `one shard with the same trade; ${row.ofAlike} of one as full as each of these; ${row.ofOne} of one with the wallets of one`,
+      ratio: row.ofSame,
       ...(part !== undefined && row.shards > 1 && { target: atLeast(part, 'ratio') }),
     });
     if (row.shards === 1) return [cost];
@@ -67,3 +69,12 @@ export const shardAwayLines = (rows: readonly ShardAwayRow[]): Line[] =>
       target: atMost(AWAY_MS_MAX, 'figure'),
     }),
   ]);
+
+export const growLines = (rows: readonly GrowRow[]): Line[] =>
+  rows.map(({ orders, wallets, moved, haltedMs }) =>
+    lineOf({
+      ...{ suite: 'grow', what: `${orders} orders of ${wallets} wallets grow to four shards: HALTED` },
+      ...{ figure: haltedMs, unit: 'ms', baseline: `${moved} wallets have a new home` },
+      ...{ target: atMost(HALTED_MS_MAX, 'figure'), options: '--full' },
+    }),
+  );
