@@ -61,7 +61,7 @@ function silentOf(error: unknown): Refusal | null {
   if (!Array.isArray(silent)) return null;
   return new Refusal(
     'UNAVAILABLE',
-    `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')})`,
+    `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')}); run it again once they answer`,
   );
 }
 

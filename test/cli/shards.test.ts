@@ -156,7 +156,7 @@ describe('on a cluster', () => {
     const { err } = await shell.exchange('backup', file, '--halt');
     const silent = nodes.flatMap((node: string, shard: number) => (node === nodes[1] ? [shard] : []));
     expect(err).toContain(
-      `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')})`,
+      `no backup was made, and the mode is as before, while shards are silent (${silent.join(', ')}); run it again once they answer`,
     );
     expect(existsSync(file)).toBe(false);
     const after = (await shell.json('shards', 'list')).shards as { mode?: string }[];
