@@ -197,7 +197,10 @@ test('an interval of 0 sends an update for every command', async () => {
     const client = createBookClient(own.conditionId);
     open.push(client);
     await client.connect(replica.url);
-    await Promise.all(Array.from({ length: 300 }, (_, i) => place(other, own, { pips: 100 + 10 * i })));
+    // A broadcaster that meets a market late joins what its book already has.
+    await place(other, own, { pips: 90 });
+    await until('the first one', () => client.sequence() === 2);
+    await Promise.all(Array.from({ length: 299 }, (_, i) => place(other, own, { pips: 100 + 10 * i })));
     await until('the last one', () => client.sequence() === 301);
     expect(client.updates.map(({ sequence }) => sequence)).toEqual(
       Array.from({ length: 300 }, (_, i) => i + 2),
