@@ -18,6 +18,8 @@ export const DEFAULT_PORT = 6379;
 const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_MAX_MS = 1_000;
+/** The time between two looks of a client at the slots of its cluster. A look takes some 10 ms of the processor. */
+const SLOTS_EVERY_MS = 1_000;
 
 const reconnect = (attempt: number): number => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS);
 
@@ -168,7 +170,33 @@ function clusterOf(
     ? new Cluster(nodes, options)
     : new CommandCluster(nodes, { ...options, retryDelayOnFailover: 0 });
   client.on('+node', guardNode);
-  return askingAnyMaster(client);
+  return lookingSeldom(askingAnyMaster(client));
+}
+
+/**
+ * The client looks at all slots behind every command that is answered with MOVED. While a master is away, that is every command
+ * for it: some 40 looks a second, which took two thirds of the rate of the other shards (bench/shard-away.ts). Such a command goes
+ * where the answer points, and one that is sent again asks any node, so neither waits for a look.
+ */
+function lookingSeldom(client: Cluster): Cluster {
+  const look = client.refreshSlotsCache.bind(client);
+  let timer: NodeJS.Timeout | undefined;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  function lookNow(tell?: Parameters<typeof look>[0]): void {
+    clearTimeout(timer);
+    timer = undefined;
+    lookedAtMs = performance.now();
+    look(tell);
+  }
+
+  client.refreshSlotsCache = (tell) => {
+    const waitMs = lookedAtMs + SLOTS_EVERY_MS - performance.now();
+    if (client.status !== 'ready' || waitMs <= 0) return lookNow(tell);
+    timer ??= setTimeout(lookNow, waitMs).unref();
+    if (tell) process.nextTick(tell);
+  };
+  return client;
 }
 
 type Told = (error: Error | null, text?: string) => void;
@@ -190,7 +218,8 @@ function askingAnyMaster(client: Cluster): Cluster {
       const tell = told as Told;
       return anyMaster((node) => node.cluster('INFO')).then((text) => tell(null, String(text)), tell);
     },
-    duplicate: (...options: Parameters<Cluster['duplicate']>) => askingAnyMaster(duplicate(...options)),
+    duplicate: (...options: Parameters<Cluster['duplicate']>) =>
+      lookingSeldom(askingAnyMaster(duplicate(...options))),
   });
 }
 
