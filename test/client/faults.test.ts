@@ -88,6 +88,49 @@ test('a batch with lost replies is booked once', async () => {
   expect((await client.orders()).data).toHaveLength(2);
 });
 
+const FOK: NewOrder = { ...ORDER, orderType: 'FOK' };
+
+test('a refusal is not final while an earlier attempt may still be booked', async () => {
+  const maker = await stage.trader();
+  const meets: NewOrder = { outcomeIndex: 1, side: 'BUY', price: '0.6', size: '10' };
+  const statuses: number[] = [];
+  let late: (() => Promise<Response>) | null = null;
+  const { client, wallet } = await stage.trader({
+    fetch: async (url, init) => {
+      if (!url.endsWith('/orders')) return fetch(url, init);
+      if (!late) {
+        late = () => fetch(url, init);
+        throw new TypeError('connection reset');
+      }
+      const response = await fetch(url, init);
+      statuses.push(response.status);
+      if (response.status !== 422) return response;
+      // The first attempt arrives after the second one was refused, and now there is an order that it fills.
+      await maker.client.placeOrder(maker.wallet, market.id, meets);
+      statuses.push((await late()).status);
+      return response;
+    },
+  });
+  const placed = await client.placeOrder(wallet, market.id, FOK);
+  expect(placed).toMatchObject({ status: 'FILLED', replayed: true });
+  expect(statuses).toEqual([422, 200, 200]);
+});
+
+test('a refusal is final when no earlier attempt can be booked any more', async () => {
+  const { client, wallet } = await stage.trader({ fetch: troubled(['request lost']) });
+  const sentAt = performance.now();
+  await expect(client.placeOrder(wallet, market.id, FOK)).rejects.toMatchObject({ code: 'FOK_NOT_FILLED' });
+  expect(performance.now() - sentAt).toBeGreaterThan(5_000);
+});
+
+test('a batch is sent again while one of its refusals is not final', async () => {
+  const sentAt = performance.now();
+  const { client, wallet } = await stage.trader({ fetch: troubled(['request lost']) });
+  const results = await client.batch(wallet, market.id, [ORDER, FOK]);
+  expect(results).toMatchObject([{ status: 200 }, { status: 422, code: 'FOK_NOT_FILLED' }]);
+  expect(performance.now() - sentAt).toBeGreaterThan(5_000);
+});
+
 describe('without any answer', () => {
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   beforeEach(async () => {

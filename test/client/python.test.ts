@@ -115,6 +115,44 @@ client.place(trading, bid("0.3"))
 print("by HTTP", len(by_http))
 `;
 
+/** The first attempt arrives after the second one was refused, when there is an order that it fills. Then one is lost. */
+const LATE = `
+import sys, time
+from ctf_exchange import Client, ExchangeError, NewOrder, Wallet
+client, maker = Client(sys.argv[1], Wallet()), Client(sys.argv[1], Wallet())
+trading = client.trading(sys.argv[2])
+send = client._transport.send
+def lose():
+    late, seen = [], []
+    def troubled(method, path, **more):
+        if not path.endswith("/orders"):
+            return send(method, path, **more)
+        if not late:
+            late.append(more)
+            raise ExchangeError("NETWORK", "connection reset")
+        try:
+            answer = send(method, path, **more)
+            seen.append(answer["status"])
+            return answer
+        except ExchangeError as error:
+            seen.append(error.code)
+            if arrives and len(late) == 1:
+                maker.place(trading, NewOrder(1, "BUY", "10", "0.6"))
+                late.append(send(method, path, **late[0]))
+            raise
+    client._transport.send = troubled
+    return seen
+order = NewOrder(0, "BUY", "10", "0.4", order_type="FOK")
+arrives, seen = True, lose()
+print(client.place(trading, order)["status"], *seen)
+arrives, began = False, time.monotonic()
+lose()
+try:
+    client.place(trading, order)
+except ExchangeError as error:
+    print(error.code, time.monotonic() - began > 5)
+`;
+
 describe('the Python client works with a real exchange', () => {
   let story: MakerStory | undefined;
   beforeAll(async () => {
@@ -164,6 +202,17 @@ describe('the Python client works with a real exchange', () => {
       '200 422 422 INSUFFICIENT_BALANCE True 1',
       'by HTTP',
       'by HTTP 1',
+    ]);
+  });
+
+  ifPython('a refusal is not final while an earlier attempt may still be booked', async () => {
+    if (!story) throw new Error('the story has not begun');
+    const { id } = await story.openMarket();
+    const started = startProgram(PYTHON, ['-c', LATE, story.url, id], { PYTHONPATH: PACKAGE });
+    expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+    expect(started.stdout().trim().split('\n')).toEqual([
+      'FILLED FOK_NOT_FILLED FILLED',
+      'FOK_NOT_FILLED True',
     ]);
   });
 

@@ -28,7 +28,8 @@ function fresh() {
   const signed = person.sign(market, WISH);
   const submission: Submission = {
     ...{ signed, marketId: market.id, person, orderType: 'GTC' },
-    ...{ accepted: [], refused: null, isGivenUp: true, cancelSequence: null, cancelUnknown: false },
+    ...{ accepted: [], refused: null, doubtfulUntilMs: 0 },
+    ...{ isGivenUp: true, cancelSequence: null, cancelUnknown: false },
   };
   stage.journal.submissions.push(submission);
   return { path: `/markets/${market.id}/orders`, order: signed.wire, hash: signed.orderHash };

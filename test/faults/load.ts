@@ -12,8 +12,10 @@ export interface Submission {
   readonly orderType: string;
   /** Answers of 200, in their order. */
   readonly accepted: AcceptedAnswer[];
-  /** The code of a refusal that leaves no state. */
+  /** The code of a refusal that leaves no state, once it is final. */
   refused: string | null;
+  /** By `performance.now()`: until then a request without an answer may still be booked, so a refusal of another is not final. */
+  doubtfulUntilMs: number;
   /** It brought a 503 or no answer, and five seconds later a 404: it is not sent again, and must not exist. */
   isGivenUp: boolean;
   /** The sequence of a cancel that was answered `cancelled: true`. */
@@ -126,10 +128,22 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       wayIn(person, at).post(`/markets/${marketId}/orders`, { body: { order: signed.wire, orderType } }),
     );
 
-  function note(submission: Submission, answer: Answer): void {
+  /** Sends it once, and returns whether its result is known now: `refused` is a refusal that no earlier request can belie. */
+  async function attempt(submission: Submission): Promise<'known' | 'refused for now' | 'unknown'> {
+    const sentAt = performance.now();
+    const answer = await post(submission);
+    if (!answer) {
+      submission.doubtfulUntilMs = sentAt + FINAL_MS;
+      return 'unknown';
+    }
+    if (answer.status !== 200 && sentAt < submission.doubtfulUntilMs) return 'refused for now';
     if (answer.status === 200) submission.accepted.push(answer.body);
     else submission.refused = answer.body?.code ?? `status ${answer.status}`;
+    return 'known';
   }
+
+  const beyondDoubt = ({ doubtfulUntilMs }: Submission): Promise<void> =>
+    sleep(Math.max(0, doubtfulUntilMs - performance.now()));
 
   async function submit(): Promise<void> {
     const market = random.pick(markets);
@@ -149,6 +163,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       orderType: random.pick(TYPES),
       accepted: [],
       refused: null,
+      doubtfulUntilMs: 0,
       isGivenUp: false,
       cancelSequence: null,
       cancelUnknown: false,
@@ -161,18 +176,22 @@ export function startLoad(journal: Journal, options: LoadOptions) {
   /** Sends it until its result is known, or the load stops. */
   async function settle(submission: Submission): Promise<void> {
     for (;;) {
-      const sentAt = performance.now();
-      const answer = await post(submission);
-      if (answer) return note(submission, answer);
-      if (stopped || journal.isOver) return;
-      if (random.next() < GIVE_UP_SHARE) return void asking.push(askWhenFinal(submission, sentAt));
+      const result = await attempt(submission);
+      if (result === 'known' || stopped || journal.isOver) return;
+      // Both without blocking the lane.
+      if (result === 'refused for now') return void asking.push(sendWhenFinal(submission));
+      if (random.next() < GIVE_UP_SHARE) return void asking.push(askWhenFinal(submission));
       await sleep(RESOLVE_PAUSE_MS);
     }
   }
 
-  /** Without blocking the lane. */
-  async function askWhenFinal(submission: Submission, sentAt: number): Promise<void> {
-    await sleep(FINAL_MS - (performance.now() - sentAt));
+  async function sendWhenFinal(submission: Submission): Promise<void> {
+    await beyondDoubt(submission);
+    return settle(submission);
+  }
+
+  async function askWhenFinal(submission: Submission): Promise<void> {
+    await beyondDoubt(submission);
     while (!journal.isOver) {
       const told = await known((at) => at.get(`/orders/${submission.signed.orderHash}`));
       if (told?.status === 200) return settle(submission);
@@ -213,13 +232,13 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       for (let i = 0; i < asking.length; i++) await asking[i];
       for (const submission of journal.submissions) {
         if (submission.accepted.length === 0 && submission.refused === null && !submission.isGivenUp) {
-          let answer = await post(submission);
-          for (let tries = 1; !answer && tries < RESOLVE_TRIES_MAX; tries++) {
-            await sleep(RESOLVE_PAUSE_MS);
-            answer = await post(submission);
+          await beyondDoubt(submission);
+          let result = await attempt(submission);
+          for (let tries = 1; result !== 'known' && tries < RESOLVE_TRIES_MAX; tries++) {
+            await (result === 'unknown' ? sleep(RESOLVE_PAUSE_MS) : beyondDoubt(submission));
+            result = await attempt(submission);
           }
-          if (answer) note(submission, answer);
-          else journal.wrong.push(`${submission.signed.orderHash} is not resolved`);
+          if (result !== 'known') journal.wrong.push(`${submission.signed.orderHash} is not resolved`);
         }
       }
     },

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from .errors import ExchangeError
 from .lane import Message, OrderSocket, answer_of
 from .orders import NewOrder, body_of, build_order
+from .outcome import resolved
 from .sessions import Session, Sessions
 from .transport import Transport, persist
 from .wallet import Signer, order_digest
@@ -16,8 +17,6 @@ RESOLVE_SECONDS = 20.0
 UNAUTHORIZED = 401
 #: What `cancel_all` takes besides a market.
 FILTERS: Mapping[str, Sequence[Any]] = {"outcomeIndex": (0, 1), "side": ("BUY", "SELL")}
-#: These refusals do not show whether an earlier attempt was booked.
-SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG", "TOKEN_INVALID", "TOKEN_EXPIRED")
 
 
 class Client:
@@ -264,24 +263,10 @@ class Client:
         return self._again(lambda: self._send("POST", path, body=body, headers=headers, signed_in=True))
 
     def _resolved(self, path: str, body: Mapping[str, Any], message: Message, *, signed_in: bool = False) -> Any:
-        """The same signed order is sent again: it has one hash and is booked once."""
-        in_doubt = False
-
-        def again(error: ExchangeError) -> bool:
-            nonlocal in_doubt
-            in_doubt = in_doubt or error.is_outcome_unknown
-            return in_doubt and (error.is_outcome_unknown or error.code in SAYS_NOTHING)
-
         def attempt() -> Any:
             return self._send("POST", path, body=body, signed_in=signed_in, message=message)
 
-        try:
-            return persist(attempt, again, self._resolve_seconds)
-        except ExchangeError as error:
-            if in_doubt and (error.is_outcome_unknown or error.code in SAYS_NOTHING):
-                detail = "no answer says whether the order was booked; send the same signed order again"
-                raise ExchangeError("OUTCOME_UNKNOWN", detail, problem=error.problem, signed=body) from error
-            raise
+        return resolved(attempt, body, self._resolve_seconds)
 
     def _current_nonce(self, attempt: Callable[[], Any]) -> Any:
         try:

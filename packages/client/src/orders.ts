@@ -214,16 +214,14 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     const attempt = async () => {
       const reply = await post<{ results: readonly BatchResult[] }>(request, signer.address);
       results = reply.body.results;
-      for (const error of results.flatMap(problemOf)) {
-        learnNonce(error, signer.address);
-        // Sent again as a whole: booked orders return their records.
-        if (error.isOutcomeUnknown) throw error;
-      }
+      for (const error of results.flatMap(problemOf)) learnNonce(error, signer.address);
       return reply;
     };
     try {
       const sent = bodies.map(({ order }) => order);
-      return (await resolved(attempt, sent, resolveMs)).body.results;
+      // Sent again as a whole: booked orders return their records.
+      const answer = await resolved(attempt, sent, resolveMs, (body) => body.results.flatMap(problemOf));
+      return answer.body.results;
     } catch (error) {
       // Only some of them are answered: each result has what is known of its order.
       if (results !== null) return results;

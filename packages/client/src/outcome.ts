@@ -3,29 +3,50 @@ import { type Answer, persist } from './transport';
 import type { SignedOrder } from './types-account';
 
 export const UNAUTHORIZED = 401;
+/** An order that is wrong in itself is refused by every attempt. */
+const BAD_REQUEST = 400;
+/** A request is booked within this time of its sending, or never, as `GET /orders/{order_hash}` says. */
+const LATEST_MS = 5_000;
 
 /**
- * Once an attempt may have been booked, only an answer about the order itself is final: a refusal for another reason does
- * not show whether the earlier attempt was booked.
+ * Sends until an answer is final. Once an attempt may have been booked, a refusal of another one says nothing about it, because
+ * it may still be on its way. Then only these are final: the order's record, a refusal of what is in the order, which every
+ * attempt gets, and a refusal of an attempt that was sent when no earlier one could be booked any more.
  */
 export async function resolved<T>(
   attempt: () => Promise<Answer<T>>,
   sent: SignedOrder | readonly SignedOrder[],
   resolveMs: number,
+  /** The refusals in an answer about several orders, which is final when all of them are. */
+  refusalsIn: (body: T) => readonly ExchangeError[] = () => [],
 ): Promise<Answer<T>> {
-  let isInDoubt = false;
+  let sentAtMs = 0;
+  /** 0 before there is any doubt. */
+  let doubtfulUntilMs = 0;
+  const isFinal = (error: ExchangeError): boolean => {
+    if (error.isOutcomeUnknown) return false;
+    if (doubtfulUntilMs === 0 || error.status === BAD_REQUEST || error.code === 'DUPLICATE_ORDER')
+      return true;
+    return !saysNothing(error) && sentAtMs >= doubtfulUntilMs;
+  };
+  const note = (refusals: readonly ExchangeError[]): void => {
+    if (refusals.some((error) => error.isOutcomeUnknown)) doubtfulUntilMs = sentAtMs + LATEST_MS;
+    const open = refusals.find((error) => !isFinal(error));
+    if (open) throw open;
+  };
+  const noted = async (): Promise<Answer<T>> => {
+    sentAtMs = performance.now();
+    const answer = await attempt().catch((error: unknown) => {
+      if (error instanceof ExchangeError) note([error]);
+      throw error;
+    });
+    note(refusalsIn(answer.body));
+    return answer;
+  };
   try {
-    return await persist(
-      attempt,
-      (error) => {
-        isInDoubt ||= error.isOutcomeUnknown;
-        return isInDoubt && saysNothing(error);
-      },
-      resolveMs,
-    );
+    return await persist(noted, (error) => !isFinal(error), resolveMs);
   } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    if (!isInDoubt || !saysNothing(error)) throw error;
+    if (!(error instanceof ExchangeError) || isFinal(error)) throw error;
     throw new ExchangeError({
       status: error.status,
       code: 'OUTCOME_UNKNOWN',
@@ -39,7 +60,4 @@ export async function resolved<T>(
 }
 
 const saysNothing = (error: ExchangeError): boolean =>
-  error.isOutcomeUnknown ||
-  error.status === UNAUTHORIZED ||
-  error.code === 'RATE_LIMITED' ||
-  error.code === 'BACKLOG';
+  error.status === UNAUTHORIZED || error.code === 'RATE_LIMITED' || error.code === 'BACKLOG';

@@ -60,7 +60,7 @@ export const ORDER_MESSAGES = {
     event: EVENTS.submitOrder,
     title: 'Submit a signed order',
     summary:
-      "`POST /markets/{id}/orders`: its body, and the market. The socket's wallet must be the maker. An order that was not acknowledged may have been booked: send it again, here or by HTTP, and it is booked once.",
+      "`POST /markets/{id}/orders`: its body, and the market. The socket's wallet must be the maker. An order that was not acknowledged may have been booked: send it again, here or by HTTP, and it is booked once. A refusal is final if it answers a message that was sent 5 s after every one without an acknowledgement.",
     payload: withMembers(SUBMISSION_BODY.schema, { marketId, dryRun }, ['dryRun']),
     example: { marketId: MARKET_ID, ...SUBMIT_BODY },
   },

@@ -62,7 +62,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: 'Submit a signed order',
     description:
-      "The signature authorizes the order. A bearer is optional; if you send one, it must be the maker's. The EIP-712 hash identifies the order: if you send it again, at any time and to any replica, it is not executed again, and the answer is its current record with `Idempotent-Replayed: true`. After a 503 the order may still have been booked: send it again, or look it up by its hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final.",
+      "The signature authorizes the order. A bearer is optional; if you send one, it must be the maker's. The EIP-712 hash identifies the order: if you send it again, at any time and to any replica, it is not executed again, and the answer is its current record with `Idempotent-Replayed: true`. After a 503 the order may still have been booked: send it again, or look it up by its hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final. Each request stands for itself: if you send the order again sooner and that is refused, the earlier request may still be booked.",
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
