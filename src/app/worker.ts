@@ -9,8 +9,9 @@ import { startSettlement } from '../jobs/settlement';
 import { createShardChores } from '../jobs/shard-chores';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
-import { serveMetrics } from '../metrics/server';
+import { type Readiness, serveMetrics } from '../metrics/server';
 import { createCandleWriter } from '../store/candles/writer';
+import { upOf } from '../store/health/health';
 import { unreadable } from '../store/health/layout';
 import { createAgenda } from '../store/markets/agenda';
 import { createLease } from '../store/outbox/lease';
@@ -34,9 +35,12 @@ import { createSeldom, type Warn } from './seldom';
 import { checkStanding } from './standing';
 import { closeStore, createStore, type Store } from './store';
 
-/** Returns the reason why a worker cannot work now. */
-const problemOf = ({ health }: Store): Promise<string | null> =>
-  health().then(({ layout }) => unreadable(layout), causeOf);
+/** Whether a worker can work now: as for a web process, it can while the first shard answers. */
+const readinessOf = ({ health }: Store): Promise<Readiness> =>
+  health().then(
+    ({ layout, shards }) => ({ problem: unreadable(layout), ...upOf(shards) }),
+    (error) => ({ problem: causeOf(error) }),
+  );
 
 /** Settles the matches of each shard. */
 function beginSettling({ funds }: Config, store: Store, connection: RedisClient, warn: Warn) {
@@ -135,7 +139,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   if (onChain)
     store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
   const { metricsPort } = config;
-  const asked = { expose: store.metrics.expose, problem: () => problemOf(store) };
+  const asked = { expose: store.metrics.expose, readiness: () => readinessOf(store) };
   const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, asked);
   log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {

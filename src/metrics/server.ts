@@ -10,8 +10,15 @@ export interface MetricsServer {
 /** The checks that the server can answer. */
 export interface Asked {
   expose(): Promise<Exposition>;
-  /** Returns the reason why the worker cannot work; null when it can. Never rejects. */
-  problem(): Promise<string | null>;
+  /** Never rejects. */
+  readiness(): Promise<Readiness>;
+}
+
+export interface Readiness {
+  /** The reason why the worker cannot work; null when it can. */
+  readonly problem: string | null;
+  /** Which of several shards it reaches. */
+  readonly shards?: Readonly<Record<string, 'up' | 'down'>>;
 }
 
 interface Answer extends Exposition {
@@ -32,9 +39,9 @@ export async function serveMetrics(port: number, asked: Asked): Promise<MetricsS
     '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
     '/livez': async () => json(200, { status: 'alive' }),
     '/readyz': async () => {
-      const problem = await asked.problem();
+      const { problem, ...shards } = await asked.readiness();
       return problem === null
-        ? json(200, { status: 'ready' })
+        ? json(200, { status: 'ready', ...shards })
         : json(503, { status: 'not ready', detail: problem });
     },
   };

@@ -21,6 +21,8 @@ import {
  */
 const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 60);
 const LIMIT_MS = 300_000;
+/** So many more until one is refused: about one in ten asks for more than its wallet has. */
+const MORE_MAX = 1_000;
 const LANES = 4;
 /** An order that needs no answer of the shard that is away does not wait for one: each command to Redis ends after 2 s. */
 const ANSWER_MS = 30_000;
@@ -85,7 +87,7 @@ interface Purse {
 
 /**
  * Random orders of wallets that have all they own in shards that answer: their answers are those of one shard. Some come before the fault,
- * and so many after it was noticed.
+ * and so many after it was noticed, and more until one was refused.
  */
 async function loaded(away: number, isAway: () => boolean): Promise<void> {
   const random = createRandom(seed + away);
@@ -93,7 +95,7 @@ async function loaded(away: number, isAway: () => boolean): Promise<void> {
   const wrong: string[] = [];
   let [left, sent, slowestMs, late, refused] = [ORDERS, 0, 0, 0, 0];
   const lane = async (purse: Purse): Promise<void> => {
-    while (left > 0) {
+    while (left > 0 || (refused === 0 && left > -MORE_MAX)) {
       if (isAway()) left--;
       const [shard, units] = [random.pick(up), random.int(1, 30)];
       const startedAt = performance.now();
@@ -141,6 +143,10 @@ async function away(shard: number, leave: () => Promise<void>, back: () => Promi
   try {
     await exchange.untilDown(shard);
     isAway = true;
+    await until('the worker says so, too', async () => {
+      const { status, body } = await exchange.askWorker('/readyz');
+      return status === 200 && body.shards[shard] === 'down' && body.shards[near] === 'up';
+    });
     await load;
     const late = exchange.start('worker');
     expect(await late.exited).toBe(1);
@@ -195,6 +201,7 @@ test(
     await masterOf(0).kill();
     try {
       await until('it is not ready', async () => (await exchange.client.get('/readyz')).status === 503);
+      await until('nor is the worker', async () => (await exchange.askWorker('/readyz')).status === 503);
     } finally {
       await masterOf(0).revive();
     }

@@ -66,9 +66,13 @@ test(
     expect(await ended(trader, TARGET, 60)).toBe(200);
     await cutBack();
     await exchange.untilDown();
-    await until('the worker tells it', async () => (await exchange.metrics()).includes(SERIES), {
-      explain: () => exchange.worker.stdout().slice(-3_000),
-    });
+    await until(
+      'the worker tells it',
+      async () => (await exchange.askWorker('/metrics')).text.includes(SERIES),
+      {
+        explain: () => exchange.worker.stdout().slice(-3_000),
+      },
+    );
     const line =
       exchange.worker
         .stdout()

@@ -27,8 +27,8 @@ export interface ClusterExchange {
   trader(home: number): Trader;
   /** The differences that the audit of the exchange and that of the channels find. */
   differences(): Promise<string[]>;
-  /** The worker's metrics. */
-  metrics(): Promise<string>;
+  /** The worker's answer. */
+  askWorker(path: '/metrics' | '/readyz'): Promise<Answer>;
   /** Until readiness names these shards as away, and no other. */
   untilDown(...shards: readonly number[]): Promise<void>;
   stop(): Promise<void>;
@@ -73,11 +73,20 @@ export async function startClusterExchange(url: string): Promise<ClusterExchange
       explain: () => worker.stdout() + worker.stderr(),
     });
     const trader = (home: number): Trader => createTrader(client, domain, walletAt(home));
-    const metrics = async (): Promise<string> => {
-      const port = /"metricsPort":(\d+)/.exec(worker.stdout())?.[1];
-      return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const port = /"metricsPort":(\d+)/.exec(worker.stdout())?.[1];
+    const askWorker: ClusterExchange['askWorker'] = createClient(`http://127.0.0.1:${port}`).get;
+    return {
+      client,
+      web,
+      worker,
+      start,
+      markets,
+      redis,
+      trader,
+      askWorker,
+      stop,
+      ...lookedAt(client, redis),
     };
-    return { client, web, worker, start, markets, redis, trader, metrics, stop, ...lookedAt(client, redis) };
   } catch (error) {
     await stop();
     throw error;

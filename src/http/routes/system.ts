@@ -2,6 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { archiveAnswers } from '../../store/archive/answers';
+import { upOf } from '../../store/health/health';
 import { unreadable } from '../../store/health/layout';
 import { weaknessOf } from '../../store/health/standing';
 import { isRedisAway, redisReply } from '../../store/redis/away';
@@ -62,8 +63,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     if (wrong !== null) throw new Refusal('UNAVAILABLE', wrong);
     const { durability, epoch } = now;
     const archive = await archiveAnswers(context.archive);
-    const up = shards && { shards: Object.fromEntries(shards.map((is, k) => [k, is ? 'up' : 'down'])) };
-    return ok({ status: 'ready', redis, scripts, archive, durability, epoch, layout: data.layout, ...up });
+    const facts = { redis, scripts, archive, durability, epoch, layout: data.layout, ...upOf(shards) };
+    return ok({ status: 'ready', ...facts });
   }
 
   /** Made once for each mode of the exchange and each state of its data's standing. */

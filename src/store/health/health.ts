@@ -17,6 +17,12 @@ export interface Health {
   readonly shards?: readonly boolean[];
 }
 
+/** How /readyz names the shards; one shard is not named. */
+export const upOf = (
+  shards: Health['shards'],
+): { readonly shards?: Readonly<Record<string, 'up' | 'down'>> } =>
+  shards ? { shards: Object.fromEntries(shards.map((is, shard) => [shard, is ? 'up' : 'down'])) } : {};
+
 /** The mode of the exchange, and the operator's message about it. */
 export interface ModeFacts {
   readonly mode: Mode;
