@@ -98,7 +98,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: `Submit up to ${BATCH_ORDERS_MAX} orders`,
     description:
-      'The orders are submitted one after the other and independently: if one is refused, its result says so, and the next is submitted. All of them together have 3 s from the arrival of the request; later ones are refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
+      'The orders are submitted one after the other and independently: if one is refused, its result says so, and the next is submitted. Only where `shards` of `GET /config` is more than 1, an order may be booked after later ones of its batch: one that needs collateral from another shard waits until it arrives. All of them together have 3 s from the arrival of the request; later ones are refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
