@@ -83,7 +83,7 @@ const SHARES: Readonly<Record<string, Say>> = {
 const again = 'Please try again in a moment.';
 const ours = 'This is a fault of this page or of the exchange, not yours.';
 
-/** Every other code of docs/errors.md, and the client's own. */
+/** The other codes of docs/errors.md that a first view can meet, and the client's own. */
 const FORM: Record<string, Say> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
   INVALID_EXPIRATION: () => 'The order would end too soon or too late. Is the clock of this device right?',
@@ -96,8 +96,6 @@ const FORM: Record<string, Say> = {
   ORDER_NOT_CANCELLABLE: () => 'The order can no longer be cancelled, because it is not open any more.',
   ORDER_NOT_FOUND: () => 'The exchange does not know this order.',
   MARKET_NOT_FOUND: () => 'This market does not exist.',
-  EVENT_NOT_FOUND: () => 'This event does not exist.',
-  COMMENT_NOT_FOUND: () => 'This comment does not exist any more.',
   NOT_FOUND: () => `The exchange has nothing at this address. ${ours}`,
   INVALID_SIGNATURE: ({ hint, detail }) =>
     hint === 'CHAIN_ID'
@@ -107,8 +105,6 @@ const FORM: Record<string, Say> = {
         : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
   MAKER_MISMATCH: () =>
     'You are signed in with another wallet than the one that signed. Sign out and in again.',
-  FORBIDDEN: () => 'Only its owner can change this.',
-  USERNAME_TAKEN: () => 'This name is taken. Choose another.',
   UNAUTHORIZED: () => 'Sign in first: with your wallet, or with a test wallet.',
   NOT_SIGNED_IN: () => 'Sign in first: with your wallet, or with a test wallet.',
   TOKEN_INVALID: () => 'Your session has ended. Sign in again.',
@@ -144,7 +140,6 @@ const FORM: Record<string, Say> = {
   INVALID_CURSOR: () => 'The list has changed. Reload the page.',
   METHOD_NOT_ALLOWED: () => `The exchange did not accept this. ${ours}`,
   REQUEST_TIMEOUT: () => `The request did not arrive in time. ${again}`,
-  PAYLOAD_TOO_LARGE: () => 'The text is too long.',
   UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not accept this. ${ours}`,
 };
 

@@ -1,3 +1,4 @@
+import '../people-words';
 import type { MarketEvent } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { client } from '../exchange';

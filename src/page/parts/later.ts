@@ -8,6 +8,7 @@ import { CancelAll, Orders } from './orders';
 import { OwnTrades } from './own-trades';
 import { Rules } from './rules';
 import { StateCard } from './state-card';
+import { WalletChoice } from './wallet-choice';
 
 /** The parts that a stranger's first view does not show, in a file of their own, loaded with the first that is needed. */
 export const LATER = {
@@ -22,4 +23,5 @@ export const LATER = {
   OwnTrades,
   Rules,
   StateCard,
+  WalletChoice,
 } as const;

@@ -1,3 +1,4 @@
+import '../people-words';
 import type { Profile } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useWallet } from '../account-data';

@@ -26,10 +26,11 @@ import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
 import { AmountField, ExpiryField, PriceField, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
 import { submitWords } from './ticket-words';
-import { WalletChoice } from './wallet-choice';
 
 /** Only with funds on a chain. */
 const Approvals = lazy(async () => (await import('./later')).LATER.Approvals, null);
+/** Only for who buys before signing in. */
+const WalletChoice = lazy(async () => (await import('./later')).LATER.WalletChoice, null);
 /** Most markets are open. */
 const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, null);
 
