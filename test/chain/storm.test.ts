@@ -173,7 +173,8 @@ test(
       expect(spoilt).toHaveLength(1);
       planted.push(...spoilt.map((key) => ({ key, failedWallet: spoiler.address.toLowerCase() })));
       await deeds.drain(spoiler, victim, 100);
-      await storm.miner.pass(2);
+      // One that is made already may lack it, the next has it, and two may be taken back.
+      await storm.miner.pass(4);
       startWorkers();
     }
     const planted: { key: SettlementKey; failedWallet: string }[] = [];
