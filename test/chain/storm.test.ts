@@ -159,7 +159,7 @@ test(
       return place(one, terms(), one.nonce);
     };
 
-    /** Between the end of all workers and the start of others a wallet spoils a match: it fails, whatever the seed. */
+    /** Without workers a wallet spoils a match, some blocks before any that may be taken back: it fails, whatever the seed. */
     async function spoil(): Promise<void> {
       const [spoiler, victim] = [spoilers[planted.length], victims[planted.length]] as [Guilty, StormTrader];
       kills += storm.workers.count();
@@ -173,7 +173,6 @@ test(
       expect(spoilt).toHaveLength(1);
       planted.push(...spoilt.map((key) => ({ key, failedWallet: spoiler.address.toLowerCase() })));
       await deeds.drain(spoiler, victim, 100);
-      // One that is made already may lack it, the next has it, and two may be taken back.
       await storm.miner.pass(4);
       startWorkers();
     }

@@ -81,9 +81,10 @@ export async function openReading(options: ReadingOptions) {
       );
   }
 
-  /** Settles some matches and lets others wait or fail, the same ones in every exchange. */
-  async function settle(): Promise<void> {
-    for (const ref of await matches()) {
+  /** Settles some matches and lets others wait or fail, the same ones in every exchange. Returns the number of all. */
+  async function settle(): Promise<number> {
+    const all = await matches();
+    for (const ref of all) {
       const { matches: loaded } = parts[options.shardOf(ref.marketId)] ?? { matches: undefined };
       if (!loaded) throw new Error(`no shard has ${ref.marketId}`);
       const { reads } = whole;
@@ -96,6 +97,7 @@ export async function openReading(options: ReadingOptions) {
       if (ref.sequence % 5 > 1) await settled([ref]);
       else await whole.settlements.move({ ...ref, part: 0 }, ref.sequence % 5 === 0 ? 'RETRYING' : 'FAILED');
     }
+    return all.length;
   }
 
   return { ...whole, parts, settle };
