@@ -30,12 +30,14 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
   const costOf = endpoint.cost ?? asked.cost;
   const serve = createServing<Response>(endpoint, route, { send, refuse: sendProblem }, deps);
   return async (request, response) => {
+    // Before the body is there: clients count from when they sent the request, and a slow body must not make an order late.
+    const arrivedAt = deps.arrivedAt();
     const bytes = endpoint.body ? await readBody(request, maxBytes) : null;
     const query = queryOf(asked, request.url);
     await serve({
       request,
       response,
-      arrivedAt: deps.arrivedAt(),
+      arrivedAt,
       bytes: bytes?.length ?? 0,
       query,
       cost: query instanceof Refusal ? 1 : costOf(query),

@@ -30,7 +30,7 @@ export interface Call<Body> {
   readonly response: CallResponse;
   readonly query: Query;
   readonly body: Body;
-  /** The time at which the whole request had arrived, a moment of `performance.now()`. */
+  /** The time at which the head of the request had arrived, a moment of `performance.now()`. */
   readonly arrivedAt: number;
   /** Null only if no bearer is required and none was sent. */
   readonly caller: Caller | null;

@@ -3,6 +3,7 @@ import { Wallet } from 'ethers';
 import { startProxy } from '../support/proxy';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
+import { sleep } from '../support/waiting';
 
 /** At 10 each, more than the burst and less than what READ_MS_MAX waits for. */
 const PAGES = 40;
@@ -129,6 +130,53 @@ test('a batch is sent again while one of its refusals is not final', async () =>
   const results = await client.batch(wallet, market.id, [ORDER, FOK]);
   expect(results).toMatchObject([{ status: 200 }, { status: 422, code: 'FOK_NOT_FILLED' }]);
   expect(performance.now() - sentAt).toBeGreaterThan(5_000);
+});
+
+test('an answer of a proxy does not settle an order whose reply was lost', async () => {
+  let attempts = 0;
+  const { client, wallet } = await stage.trader({
+    fetch: async (url, init) => {
+      if (!url.endsWith('/orders')) return fetch(url, init);
+      attempts++;
+      if (attempts === 1) await fetch(url, init);
+      if (attempts === 1) throw new TypeError('connection reset');
+      return attempts === 2 ? new Response('<html>403</html>', { status: 403 }) : fetch(url, init);
+    },
+  });
+  expect(await client.placeOrder(wallet, market.id, ORDER)).toMatchObject({ status: 'OPEN', replayed: true });
+  expect(attempts).toBe(3);
+});
+
+test('a session that is renewed for long before a request is lost makes no refusal final too early', async () => {
+  const sentAtMs: number[] = [];
+  const { client, wallet } = await stage.trader({
+    fetch: async (url, init) => {
+      if (!url.endsWith('/orders')) return fetch(url, init);
+      sentAtMs.push(performance.now());
+      if (sentAtMs.length > 1) return fetch(url, init);
+      // As the renewal of a session does, it takes longer than the 5 s before the request leaves.
+      await sleep(5_500);
+      sentAtMs[0] = performance.now();
+      throw new TypeError('connection reset');
+    },
+  });
+  await expect(client.placeOrder(wallet, market.id, FOK)).rejects.toMatchObject({ code: 'FOK_NOT_FILLED' });
+  expect((sentAtMs.at(-1) ?? 0) - (sentAtMs[0] ?? 0)).toBeGreaterThanOrEqual(5_000);
+}, 30_000);
+
+test('a batch that gives up says which outcomes are unknown', async () => {
+  let attempts = 0;
+  const { client, wallet } = await stage.trader({
+    resolveMs: 2_000,
+    fetch: async (url, init) => {
+      if (!url.endsWith('/batch')) return fetch(url, init);
+      attempts++;
+      if (attempts === 2) return fetch(url, init);
+      throw new TypeError('connection reset');
+    },
+  });
+  const results = await client.batch(wallet, market.id, [ORDER, FOK]);
+  expect(results).toMatchObject([{ status: 200 }, { code: 'OUTCOME_UNKNOWN' }]);
 });
 
 describe('without any answer', () => {

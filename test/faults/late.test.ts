@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { storyOf } from '../support/sample';
 import { sleep, until } from '../support/waiting';
 import { violationsOf } from './invariants';
@@ -84,6 +85,24 @@ story(
     expect(violationsOf(await stage.evidence())).toEqual([]);
   },
 );
+
+story('an order whose body arrives six seconds after its head is not booked', async () => {
+  const { one, other } = replicas();
+  const late = fresh();
+  const body = JSON.stringify({ order: late.order });
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  const sent = request(`${one.client.url}${late.path}`, { method: 'POST', headers });
+  const status = new Promise((resolve, reject) => {
+    sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+  });
+  sent.write(body.slice(0, 20));
+  await sleep(FINAL_MS);
+  expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
+  await sleep(RUN_MS);
+  sent.end(body.slice(20));
+  expect(await status).toBe(503);
+  expect(await statuses([late.hash])).toEqual(nowhere([late.hash]));
+});
 
 story(
   'a web process that was stopped for six seconds books no order that was sent to it before',

@@ -7,20 +7,20 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 from .errors import ExchangeError
 from .transport import error_of, persist
 
-#: An order that is wrong in itself is refused by every attempt.
-BAD_REQUEST = 400
 #: A request is booked within this time of its sending, or never, as `GET /orders/{order_hash}` says.
 LATEST_SECONDS = 5.0
 #: These refusals never show what became of an earlier attempt.
-SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG", "TOKEN_INVALID", "TOKEN_EXPIRED")
+SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG")
+UNAUTHORIZED = 401
+UNKNOWN = "no answer says whether the order was booked; send the same signed order again"
 
 
 def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: float) -> Any:
     """Sends until an answer is final. Raises ExchangeError: the refusal, or OUTCOME_UNKNOWN with `signed`.
 
     Once an attempt may have been booked, a refusal of another one says nothing about it, because it may still be on its way.
-    Then only these are final: the order's record, a refusal of what is in the order, which every attempt gets, and a refusal of
-    an attempt that was sent when no earlier one could be booked any more.
+    Then only these are final: the order's record, the news that it was booked with another type, and a refusal of an attempt that
+    was sent when no earlier one could be booked any more.
     """
     sent_at = 0.0
     doubtful_until: Optional[float] = None
@@ -29,14 +29,17 @@ def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: flo
     def is_final(error: ExchangeError) -> bool:
         if error.is_outcome_unknown:
             return False
-        if doubtful_until is None or error.status == BAD_REQUEST or error.code == "DUPLICATE_ORDER":
+        if doubtful_until is None or error.code == "DUPLICATE_ORDER":
             return True
-        return error.code not in SAYS_NOTHING and sent_at >= doubtful_until
+        # An error without the exchange's own document comes from this client, or from a proxy in between.
+        says_nothing = not error.problem or error.status == UNAUTHORIZED or error.code in SAYS_NOTHING
+        return not says_nothing and sent_at >= doubtful_until
 
     def note(refusals: Sequence[ExchangeError]) -> None:
         nonlocal doubtful_until
         if any(error.is_outcome_unknown for error in refusals):
-            doubtful_until = sent_at + LATEST_SECONDS
+            # An attempt may send its request late, behind the renewal of a session.
+            doubtful_until = monotonic() + LATEST_SECONDS
         for error in refusals:
             if not is_final(error):
                 raise error
@@ -57,8 +60,11 @@ def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: flo
     except ExchangeError as error:
         if is_final(error):
             raise
-        # Only some orders of a batch are answered: each result has what is known of its order.
+        # Only some orders of a batch are answered, and no refusal among them is final.
         if latest is not None:
-            return latest
-        detail = "no answer says whether the order was booked; send the same signed order again"
-        raise ExchangeError("OUTCOME_UNKNOWN", detail, problem=error.problem, signed=signed) from error
+            return {**latest, "results": [_known(one) for one in latest["results"]]}
+        raise ExchangeError("OUTCOME_UNKNOWN", UNKNOWN, problem=error.problem, signed=signed) from error
+
+
+def _known(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return result if "order" in result else {**result, "code": "OUTCOME_UNKNOWN", "detail": UNKNOWN}

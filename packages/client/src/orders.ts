@@ -1,6 +1,6 @@
 import { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
 import { ExchangeError } from './errors';
-import { resolved, UNAUTHORIZED } from './outcome';
+import { resolved, UNAUTHORIZED, UNKNOWN } from './outcome';
 import type { Sessions, Signer } from './sessions';
 import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
@@ -210,7 +210,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
       path: `/markets/${encodeURIComponent(terms.market.id)}/orders/batch`,
       body: { orders: bodies },
     };
-    let results: readonly BatchResult[] | null = null;
+    let results: readonly BatchResult[] = [];
     const attempt = async () => {
       const reply = await post<{ results: readonly BatchResult[] }>(request, signer.address);
       results = reply.body.results;
@@ -223,9 +223,12 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
       const answer = await resolved(attempt, sent, resolveMs, (body) => body.results.flatMap(problemOf));
       return answer.body.results;
     } catch (error) {
-      // Only some of them are answered: each result has what is known of its order.
-      if (results !== null) return results;
-      throw error;
+      if (results.length === 0 || !(error instanceof ExchangeError) || error.code !== 'OUTCOME_UNKNOWN')
+        throw error;
+      // Only some of them are answered, and no refusal among them is final.
+      return results.map((one) =>
+        isBooked(one) ? one : { ...one, code: 'OUTCOME_UNKNOWN', detail: UNKNOWN },
+      );
     }
   }
 

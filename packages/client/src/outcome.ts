@@ -3,15 +3,14 @@ import { type Answer, persist } from './transport';
 import type { SignedOrder } from './types-account';
 
 export const UNAUTHORIZED = 401;
-/** An order that is wrong in itself is refused by every attempt. */
-const BAD_REQUEST = 400;
 /** A request is booked within this time of its sending, or never, as `GET /orders/{order_hash}` says. */
 const LATEST_MS = 5_000;
+export const UNKNOWN = 'no answer says whether the order was booked; send the same signed order again';
 
 /**
  * Sends until an answer is final. Once an attempt may have been booked, a refusal of another one says nothing about it, because
- * it may still be on its way. Then only these are final: the order's record, a refusal of what is in the order, which every
- * attempt gets, and a refusal of an attempt that was sent when no earlier one could be booked any more.
+ * it may still be on its way. Then only these are final: the order's record, the news that it was booked with another type, and a
+ * refusal of an attempt that was sent when no earlier one could be booked any more.
  */
 export async function resolved<T>(
   attempt: () => Promise<Answer<T>>,
@@ -25,12 +24,12 @@ export async function resolved<T>(
   let doubtfulUntilMs = 0;
   const isFinal = (error: ExchangeError): boolean => {
     if (error.isOutcomeUnknown) return false;
-    if (doubtfulUntilMs === 0 || error.status === BAD_REQUEST || error.code === 'DUPLICATE_ORDER')
-      return true;
+    if (doubtfulUntilMs === 0 || error.code === 'DUPLICATE_ORDER') return true;
     return !saysNothing(error) && sentAtMs >= doubtfulUntilMs;
   };
   const note = (refusals: readonly ExchangeError[]): void => {
-    if (refusals.some((error) => error.isOutcomeUnknown)) doubtfulUntilMs = sentAtMs + LATEST_MS;
+    // An attempt may send its request late, behind the renewal of a session.
+    if (refusals.some((error) => error.isOutcomeUnknown)) doubtfulUntilMs = performance.now() + LATEST_MS;
     const open = refusals.find((error) => !isFinal(error));
     if (open) throw open;
   };
@@ -50,7 +49,7 @@ export async function resolved<T>(
     throw new ExchangeError({
       status: error.status,
       code: 'OUTCOME_UNKNOWN',
-      detail: 'no answer says whether the order was booked; send the same signed order again',
+      detail: UNKNOWN,
       requestId: error.requestId,
       retryable: true,
       problem: error.problem,
@@ -59,5 +58,9 @@ export async function resolved<T>(
   }
 }
 
+/** Of an earlier attempt: an error without the exchange's own document comes from the client, or from a proxy in between. */
 const saysNothing = (error: ExchangeError): boolean =>
-  error.status === UNAUTHORIZED || error.code === 'RATE_LIMITED' || error.code === 'BACKLOG';
+  error.problem === null ||
+  error.status === UNAUTHORIZED ||
+  error.code === 'RATE_LIMITED' ||
+  error.code === 'BACKLOG';

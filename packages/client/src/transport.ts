@@ -90,14 +90,14 @@ export async function persist<T>(
   again: (error: ExchangeError) => boolean,
   boundMs: number,
 ): Promise<T> {
-  const giveUpAt = Date.now() + boundMs;
+  const giveUpAt = performance.now() + boundMs;
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof ExchangeError) || !again(error)) throw error;
       const waitMs = Math.max(error.retryAfterMs ?? 0, pauseMs);
-      if (Date.now() + waitMs > giveUpAt) throw error;
+      if (performance.now() + waitMs > giveUpAt) throw error;
       await pause(waitMs);
     }
   }
