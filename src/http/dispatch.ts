@@ -30,7 +30,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
   const costOf = endpoint.cost ?? asked.cost;
   const serve = createServing<Response>(endpoint, route, { send, refuse: sendProblem }, deps);
   return async (request, response) => {
-    // Before the body is there: clients count from when they sent the request, and a slow body must not make an order late.
+    // Taken before the body is read: a client counts from the moment when it sent the request.
     const arrivedAt = deps.arrivedAt();
     const bytes = endpoint.body ? await readBody(request, maxBytes) : null;
     const query = queryOf(asked, request.url);

@@ -159,7 +159,7 @@ test(
       return place(one, terms(), one.nonce);
     };
 
-    /** Without workers a wallet spoils a match, some blocks before any that may be taken back: it fails, whatever the seed. */
+    /** A wallet spoils a match while no worker runs, in a block that no rollback reaches: the match fails, whatever the seed. */
     async function spoil(): Promise<void> {
       const [spoiler, victim] = [spoilers[planted.length], victims[planted.length]] as [Guilty, StormTrader];
       kills += storm.workers.count();

@@ -128,7 +128,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       wayIn(person, at).post(`/markets/${marketId}/orders`, { body: { order: signed.wire, orderType } }),
     );
 
-  /** Sends it once, and returns whether its result is known now: `refused` is a refusal that no earlier request can belie. */
+  /** Sends it once. A refusal is known to be the result when no earlier request can be booked any more. */
   async function attempt(submission: Submission): Promise<'known' | 'refused for now' | 'unknown'> {
     const sentAt = performance.now();
     const answer = await post(submission);
