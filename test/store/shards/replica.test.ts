@@ -23,12 +23,13 @@ afterEach(async () => {
 });
 
 const alice = walletWithHome(0, 4);
+const bob = walletWithHome(0, 4, 1);
 const refused = (): Promise<void> =>
   expect(w.reserve(1, alice, 45)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 /** As a client does: a replica may need more than the 50 ms that a transfer waits for it. */
-const reserved = (shard: number, cents: number): Promise<unknown> =>
+const reserved = (shard: number, wallet: string, units: number): Promise<unknown> =>
   until('the order is booked', () =>
-    w.reserve(shard, alice, cents).then(
+    w.reserve(shard, wallet, units).then(
       () => true,
       (error: unknown) => {
         if (error instanceof Refusal && error.code === 'UNAVAILABLE') return false;
@@ -47,7 +48,7 @@ const finished = (): Promise<unknown> =>
   });
 
 test('collateral moves while the replica answers', async () => {
-  await reserved(1, 60);
+  await reserved(1, alice, 60);
   expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 40_000_000, reservedMicro: 60_000_000 });
   expect(await w.differences()).toEqual([]);
 });
@@ -62,18 +63,20 @@ test.each([
 ])(
   'while the replica %s nothing is taken, and when it is back the order runs',
   async (state, lose, bring) => {
-    await reserved(2, 10);
+    // The process has seen the replica then. All of Alice's collateral is at home, however often Bob tried.
+    await reserved(2, bob, 10);
+    await finished();
     await lose();
     if (state !== 'is silent') await until('the link is lost', async () => !(await seesReplica()));
     await refused();
     expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({ freeMicro: null });
-    expect(await w.inTransit()).toBeGreaterThan(0n);
-    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 90_000_000, reservedMicro: 10_000_000 });
+    expect(await w.inTransit()).toBe(45_000_000n);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 100_000_000, reservedMicro: 0 });
     await bring();
     await until('the replica is back', seesReplica);
     await finished();
-    await reserved(1, 45);
-    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 45_000_000, reservedMicro: 55_000_000 });
+    await reserved(1, alice, 45);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 55_000_000, reservedMicro: 45_000_000 });
     expect(await w.differences()).toEqual([]);
   },
 );
