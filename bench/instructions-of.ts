@@ -25,6 +25,8 @@ const COMMAND_MS_MAX = 60_000;
 const TRACES = 3_000;
 const TRACED = { id: 'tracedmk', conditionId: `0x${'2'.repeat(64)}`, slug: 'traced' };
 
+const CHANNELS = 'src/store/verbs/channels.ts';
+
 /** A module of the tree. Some have moved between the compared commits, so the first existing place is used. */
 const load = (...places: string[]) =>
   require(places.map((place) => path.join(tree, place)).find((file) => existsSync(file)) ?? tree);
@@ -32,7 +34,6 @@ const load = (...places: string[]) =>
 const { MARKET, batched, passive, request, wallet } = load('bench/engine.ts') as typeof import('./engine');
 const { createScripts } = load('src/store/redis/scripts.ts', 'src/store/scripts.ts');
 const { createEngine } = load('src/store/verbs/engine.ts', 'src/store/engine.ts');
-const { createChannels } = load('src/store/verbs/channels.ts');
 const { shardKeys } = load('src/store/redis/keys.ts') as typeof import('../src/store/redis/keys');
 
 /** The instructions of all EVALSHA since the last dump. A dump starts the count again. */
@@ -55,6 +56,7 @@ type Count = (op: string, round: number, calls: number, work: () => Promise<void
 
 /** The commands that bring collateral to another shard. Wallets send it to and fro between the shards 1 and 2. */
 async function countPulls(redis: Redis, run: unknown, count: Count): Promise<void> {
+  const { createChannels } = load(CHANNELS);
   const shards = [0, 1, 2].map((k) => shardKeys(k));
   const channels: Channels = createChannels({ redis, run, shards });
   const engine = createEngine({ run, grantMicro: 1e14, makersMax: 1000, keys: shards[1] });
@@ -153,7 +155,8 @@ async function main(): Promise<void> {
       }),
     );
   }
-  await countPulls(redis, run, count);
+  // A tree before shards has none.
+  if (existsSync(path.join(tree, CHANNELS))) await countPulls(redis, run, count);
   const medians = Object.entries(counts).map(([op, values]) => [op, Math.round(median(values))]);
   process.send?.(Object.fromEntries(medians), () => redis.disconnect());
 }

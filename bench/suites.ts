@@ -15,6 +15,7 @@ import type { Line } from './line';
 import { withoutWorker } from './no-worker';
 import { benchPage, type PageRow, pageLines } from './page';
 import { benchPersistence, type PersistenceRow } from './persistence';
+import { benchPulls, type PullsRow } from './pulls';
 import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
@@ -29,8 +30,9 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 import { archiveLines } from './targets-archive';
 import { foreignLines } from './targets-foreign';
-import { growLines, shardAwayLines, shardsLines, shardsWebLines } from './targets-shards';
+import { growLines, pullsLines, shardAwayLines, shardsLines, shardsWebLines } from './targets-shards';
 import { soakLines } from './targets-soak';
+import { benchWebAgainst, type WebAgainstRow, webAgainstLines } from './web-against';
 
 export interface Wishes {
   /** The URL of a separate Redis for the suite. */
@@ -120,6 +122,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ against }, emit) => benchInstructions(against, emit),
     instructionsLines,
   ),
+  'web-against': suite<WebAgainstRow>(
+    ({ against, deadlineMs }, emit) => benchWebAgainst(against, deadlineMs, emit),
+    webAgainstLines,
+  ),
   persistence: suite<PersistenceRow>(
     ({ deadlineMs }, emit) => benchPersistence(deadlineMs, emit),
     targets.persistenceLines,
@@ -139,6 +145,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.scaleLines,
   ),
   shards: suite<ShardsRow>(({ deadlineMs }, emit) => benchShards(deadlineMs, emit), shardsLines),
+  pulls: suite<PullsRow>(({ deadlineMs }, emit) => benchPulls(deadlineMs, emit), pullsLines),
   'shard-away': suite<ShardAwayRow>(
     ({ deadlineMs }, emit) => benchShardAway(deadlineMs, emit),
     shardAwayLines,

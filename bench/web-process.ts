@@ -19,7 +19,7 @@ const CONNECTIONS = 16;
 /** The verification that a web process chooses on this machine. */
 export const FASTEST = loadRecovery().backend;
 
-/** Forks a program of this folder, which reports its port when it listens. */
+/** Forks a program of this folder, or of that of another tree, which reports its port when it listens. */
 export async function startSide(
   program: string,
   args: readonly string[],
@@ -27,8 +27,9 @@ export async function startSide(
   connections = CONNECTIONS,
   flags: readonly string[] = [],
 ): Promise<Side> {
-  const child = fork(path.join(__dirname, program), args, {
-    execArgv: [...flags, '-r', path.join(__dirname, '../test/support/typescript.js')],
+  const file = path.resolve(__dirname, program);
+  const child = fork(file, args, {
+    execArgv: [...flags, '-r', path.join(path.dirname(file), '../test/support/typescript.js')],
     serialization: 'advanced',
     env,
   });
@@ -59,6 +60,10 @@ export const startWeb = (
   flags?: readonly string[],
   more?: NodeJS.ProcessEnv,
 ): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl, more), connections, flags);
+
+/** The web process of a tree, with a verification that all trees have. */
+export const startWebOf = (tree: string, redisUrl: string): Promise<Side> =>
+  startSide(path.join(tree, 'bench/web.ts'), ['secp256k1'], environment(redisUrl));
 
 /** It does not listen; only its CPU time and memory are read. */
 export const startWorker = (

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createShell } from '../cli/shell';
 import { type DurableCluster, type DurableNode, startDurableCluster } from '../support/durable-cluster';
+import { tell } from '../support/telling';
 import type { Trader } from '../support/trader';
 import { eventually, until } from '../support/waiting';
 import {
@@ -46,12 +47,18 @@ async function ended(trader: Trader, shard: number, units: number): Promise<numb
   return (await settled(exchange.client, await send(exchange.client, trader, market, holdOf(units)))).status;
 }
 
-async function cutBack(): Promise<void> {
+/** Returns the time at which the donor takes commands again. */
+async function cutBack(): Promise<number> {
   const { folder } = donor();
   await donor().kill();
   for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { recursive: true });
   cpSync(copy, folder, { recursive: true });
   await donor().revive();
+  // A master that has restarted waits for two seconds first.
+  await until('the donor takes commands', async () =>
+    (await donor().ask('CLUSTER INFO')).includes('cluster_state:ok'),
+  );
+  return Date.now();
 }
 
 const SERIES = `exchange_broken_channels_total{from="${DONOR}",to="${TARGET}"}`;
@@ -64,7 +71,7 @@ test(
     expect(await exchange.differences()).toEqual([]);
     cpSync(donor().folder, copy, { recursive: true });
     expect(await ended(trader, TARGET, 60)).toBe(200);
-    await cutBack();
+    const backMs = await cutBack();
     await exchange.untilDown();
     await until(
       'the worker tells it',
@@ -78,7 +85,9 @@ test(
         .stdout()
         .split('\n')
         .find((one) => one.includes('it is there twice')) ?? '{}';
-    expect(JSON.parse(line)).toMatchObject({ level: 'error', from: DONOR, to: TARGET });
+    const told = JSON.parse(line) as { readonly time: string };
+    expect(told).toMatchObject({ level: 'error', from: DONOR, to: TARGET });
+    tell(`the worker told it ${Date.parse(told.time) - backMs} ms after the donor took commands again`);
     expect((await exchange.differences()).join()).toContain('LOST_ENTRIES');
     // Nothing more comes out of the channel, so no second amount does.
     const waiting = exchange.trader(DONOR);

@@ -81,6 +81,8 @@ export function withoutDoor(client: RedisClient): RedisClient {
     return client.callBuffer(name, script, keys.length, ...keys, ...args);
   };
   return new Proxy(client, {
+    // Scripts go past the client of a cluster (src/store/redis/direct.ts).
+    getPrototypeOf: () => Object.prototype,
     get: (target, name) => (name === 'callBuffer' ? callBuffer : Reflect.get(target, name)),
   });
 }

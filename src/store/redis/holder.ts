@@ -25,6 +25,8 @@ export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
 export const placeOf = (redis: RedisClient, keys: ShardKeys): string | null =>
   redis instanceof Redis ? nameOf(redis) : (redis.slots[slotOf(keys)]?.[0] ?? null);
 
-export const slotOf = (keys: ShardKeys): number => Number(new Command('exists', [keys.epoch]).getSlot());
+export const slotOf = (keys: ShardKeys): number => slotOfKey(keys.epoch);
+
+export const slotOfKey = (key: string): number => Number(new Command('exists', [key]).getSlot());
 
 export const nameOf = ({ options }: Redis): string => `${options.host}:${options.port}`;

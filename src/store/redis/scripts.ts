@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import type { Funds } from '../../exchange/chain';
+import { createDirect, isElsewhere } from './direct';
 import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
@@ -59,12 +60,19 @@ export function createScripts(
   for (const [name, source] of sources) {
     scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
   }
-  async function evaluate({ sha, source }: Script, tail: (string | number | Buffer)[]): Promise<unknown> {
+  const direct = createDirect(redis);
+
+  async function evaluate(
+    { sha, source }: Script,
+    tail: (string | number | Buffer)[],
+    at: RedisClient,
+  ): Promise<unknown> {
     try {
-      return await redis.callBuffer('EVALSHA', sha, ...tail);
+      return await at.callBuffer('EVALSHA', sha, ...tail);
     } catch (error) {
-      if (!isUnknownScript(error)) throw error;
-      return redis.callBuffer('EVAL', source, ...tail);
+      if (isUnknownScript(error)) return redis.callBuffer('EVAL', source, ...tail);
+      if (at === redis || !isElsewhere(error)) throw error;
+      return evaluate({ sha, source }, tail, redis);
     }
   }
 
@@ -80,7 +88,7 @@ export function createScripts(
     const startedAt = performance.now();
     let failed = false;
     try {
-      return await evaluate(script, tail);
+      return await evaluate(script, tail, direct(door));
     } catch (error) {
       failed = true;
       throw limitRefusal(error) ?? error;

@@ -6,6 +6,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { askAll, orThrow } from './ask-all';
 import type { Cancels } from './cancels';
+import { createOrderHints } from './order-hints';
 
 interface ShardCancelsOptions {
   readonly redis: RedisClient;
@@ -22,26 +23,14 @@ export interface ShardCancels extends Cancels {
   remember(orderHash: string, shard: number): void;
 }
 
-/**
- * A process remembers the shards of the last orders, so many and up to twice as many; an order never changes its shard. There are two
- * maps, because to delete the oldest of one steps over all that were deleted before it: by a profile 6 of 206 us an order.
- */
-const REMEMBERED = 10_000;
-
 /** The verbs that end single orders, over several shards. */
 export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
   const { redis, shards, pasts, parts, shardOf, part } = options;
-  let remembered = new Map<string, number>();
-  let earlier = remembered;
-
-  function remember(orderHash: string, shard: number): void {
-    if (remembered.size >= REMEMBERED) [remembered, earlier] = [new Map(), remembered];
-    remembered.set(orderHash, shard);
-  }
+  const hints = createOrderHints();
 
   /** The shard of an order, wherever it is; null when there is no such order. */
   async function find(orderHash: string): Promise<number | null> {
-    const shard = remembered.get(orderHash) ?? earlier.get(orderHash) ?? (await look(orderHash));
+    const shard = await look(orderHash);
     if (shard !== null) return shard;
     // Whatever leaves Redis is in the archive before.
     for (const past of new Set(pasts)) {
@@ -76,11 +65,19 @@ export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
     });
 
   const cancel: Cancels['cancel'] = async (marketId, maker, orderHash, reason) => {
+    const hint = marketId === null ? hints.of(orderHash) : null;
+    const hinted = hint === null ? undefined : parts[hint];
+    try {
+      if (hinted) return await hinted.cancel(marketId, maker, orderHash, reason);
+    } catch (error) {
+      // The hint may be another order's.
+      if (!(error instanceof Refusal) || error.code !== 'ORDER_NOT_FOUND') throw error;
+    }
     const shard = marketId === null ? await find(orderHash) : await shardIn(marketId);
     const holder = shard === null ? undefined : parts[shard];
     if (shard === null || !holder) throw new Refusal('ORDER_NOT_FOUND');
     const reply = await holder.cancel(marketId, maker, orderHash, reason);
-    remember(orderHash, shard);
+    hints.note(orderHash, shard);
     return reply;
   };
 
@@ -95,7 +92,7 @@ export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
   };
 
   return {
-    remember,
+    remember: hints.note,
     cancel,
     expire,
     cancelMany: async (marketId, ...rest) => (await part(marketId)).cancelMany(marketId, ...rest),

@@ -1,0 +1,82 @@
+import type { Cluster, Redis } from 'ioredis';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import { holderOf } from '../../../src/store/redis/holder';
+import { shardKeys } from '../../../src/store/redis/keys';
+import { createScripts, type RunScript } from '../../../src/store/redis/scripts';
+import { startTestCluster, type TestCluster } from '../../support/redis';
+import { startShuttle } from '../../support/slots';
+import { READY_MS, until } from '../../support/waiting';
+
+/** Scripts go to the node of their shard past the client of the cluster, which still finds that node when it is another one. */
+const LIMIT_MS = 60_000;
+const keys = shardKeys(2);
+let cluster: TestCluster;
+let redis: Cluster;
+let run: RunScript;
+/** The scripts that the client itself has sent. */
+let byClient = 0;
+beforeAll(async () => {
+  cluster = await startTestCluster(3);
+  redis = connect({ urls: cluster.url.split(',') }) as Cluster;
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (...args: Parameters<Cluster['sendCommand']>) => {
+    if (args[0].name.toLowerCase().startsWith('eval')) byClient++;
+    return send(...args);
+  };
+  await ready(redis, READY_MS);
+  run = createScripts(redis);
+  await lift(0);
+}, LIMIT_MS);
+afterAll(async () => {
+  disconnect(redis);
+  await cluster.stop();
+});
+beforeEach(() => {
+  byClient = 0;
+});
+
+const wallet = Buffer.alloc(20, 7);
+const lift = (nonce: number) =>
+  run('lift_nonce', [keys.cash, keys.outbox, keys.raisedNonces], [keys.prefix, wallet, nonce]);
+const place = (): string => `${(holderOf(redis, keys) as Redis).options.port}`;
+
+test('a script goes to the node of its shard at once', async () => {
+  for (let nonce = 1; nonce <= 10; nonce++) await lift(nonce);
+  expect(byClient).toBe(0);
+});
+
+test(
+  'it runs where the slot has moved to, and the next one goes there at once',
+  async () => {
+    const before = place();
+    const shuttle = await startShuttle(cluster, keys.cash, 0, 1);
+    await until('the slot has moved', async () => shuttle.moves() === 1);
+    await shuttle.stop();
+    await lift(20);
+    // Once by its name, which the new node does not know, and once as a whole.
+    expect(byClient).toBe(2);
+    expect(place()).not.toBe(before);
+    await lift(21);
+    expect(byClient).toBe(2);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'it runs again after its connection was cut, on the new one',
+  async () => {
+    const cut = holderOf(redis, keys);
+    await cut.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no').catch(() => undefined);
+    await until('the shard answers', () =>
+      lift(30).then(
+        () => true,
+        () => false,
+      ),
+    );
+    byClient = 0;
+    await lift(31);
+    expect(byClient).toBe(0);
+    expect(holderOf(redis, keys)).not.toBe(cut);
+  },
+  LIMIT_MS,
+);
