@@ -125,6 +125,15 @@ describeWithPostgres('orders that are in the archive', () => {
       expect(await answers(engine, sent)).toEqual({ 'known CANCELLED': ORDERS });
       expect([await redis.hlen(keys.orders), (await archive.size()).orders]).toEqual([0, ORDERS]);
       expect((await world().balance(alice)).cash).toBe('1000000 (0)');
+      // It was accepted once, so no mode refuses it.
+      for (const mode of ['CANCEL_ONLY', 'HALTED'] as const) {
+        await engine.setMode(mode);
+        const fresh = world().buy(alice, 0, '1', '0.01');
+        expect(await answers(engine, [...sent.slice(0, 10), fresh])).toEqual({
+          'known CANCELLED': 10,
+          [mode]: 1,
+        });
+      }
     },
     LIMIT_MS,
   );
