@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import type { Funds } from '../../exchange/chain';
-import { createDirect, isElsewhere } from './direct';
+import { createDirect, isElsewhere, sendAgain } from './direct';
 import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
@@ -65,15 +65,25 @@ export function createScripts(
   async function evaluate(
     { sha, source }: Script,
     tail: (string | number | Buffer)[],
-    at: RedisClient,
+    door: string | null,
+    startedAt: number,
   ): Promise<unknown> {
+    const at = direct(door);
+    let refused: unknown;
     try {
       return await at.callBuffer('EVALSHA', sha, ...tail);
     } catch (error) {
-      if (isUnknownScript(error)) return redis.callBuffer('EVAL', source, ...tail);
-      if (at === redis || !isElsewhere(error)) throw error;
-      return evaluate({ sha, source }, tail, redis);
+      refused = error;
     }
+    if (at !== redis && isElsewhere(refused)) {
+      try {
+        return await sendAgain(redis, at, ['EVALSHA', sha, ...tail], startedAt);
+      } catch (error) {
+        refused = error;
+      }
+    }
+    if (!isUnknownScript(refused)) throw refused;
+    return redis.callBuffer('EVAL', source, ...tail);
   }
 
   async function run(
@@ -88,7 +98,7 @@ export function createScripts(
     const startedAt = performance.now();
     let failed = false;
     try {
-      return await evaluate(script, tail, direct(door));
+      return await evaluate(script, tail, door, startedAt);
     } catch (error) {
       failed = true;
       throw limitRefusal(error) ?? error;

@@ -5,10 +5,12 @@ import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RunScript } from '../../../src/store/redis/scripts';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { startShuttle } from '../../support/slots';
-import { READY_MS, until } from '../../support/waiting';
+import { READY_MS, sleep, until } from '../../support/waiting';
 
 /** Scripts go to the node of their shard past the client of the cluster, which still finds that node when it is another one. */
 const LIMIT_MS = 60_000;
+/** A command may take two seconds. The first node is silent for the first time, and the second one for the other. */
+const [LATE_MS, LATER_MS] = [1_500, 3_200];
 const keys = shardKeys(2);
 let cluster: TestCluster;
 let redis: Cluster;
@@ -58,6 +60,26 @@ test(
     expect(place()).not.toBe(before);
     await lift(21);
     expect(byClient).toBe(2);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a node that refuses it late leaves it only the rest of its time at the next one',
+  async () => {
+    const before = cluster.nodes.findIndex(({ port }) => `${port}` === place());
+    const shuttle = await startShuttle(cluster, keys.cash, 0, 1);
+    await until('the slot has moved', async () => shuttle.moves() === 1);
+    await shuttle.stop();
+    // The shuttle goes to the next node.
+    const stopped = [before, before + 1].map((n) => cluster.nodes[n % cluster.nodes.length]?.pid ?? 0);
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    const [late, later] = [LATE_MS, LATER_MS].map((ms, i) =>
+      sleep(ms).then(() => process.kill(stopped[i] as number, 'SIGCONT')),
+    );
+    // With all of its time at the second node it would run there.
+    await expect(lift(25)).rejects.toThrow('Command timed out');
+    await Promise.all([late, later]);
   },
   LIMIT_MS,
 );
