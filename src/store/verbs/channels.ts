@@ -1,13 +1,13 @@
-import { Cluster, type Redis } from 'ioredis';
 import { Refusal } from '../../exchange/errors';
 import { netField } from '../records/account';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import { holderOf, nameOf, placeOf } from '../redis/holder';
+import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { createNotedShards, type Link } from './noted-shards';
+import { createNotedShards } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
+import { createSafely, linkTo } from './safely';
 
 export interface SendOptions {
   readonly from: number;
@@ -90,54 +90,13 @@ const HOLD_MS = 1_500;
 const READ_MAX = 100;
 /** The most calls of one drain. */
 const DRAIN_STEPS_MAX = 1_000;
-/** The time that replicas have to confirm what a transfer takes; the next pull or `finishTransfers` takes it after that. */
-const WAIT_MS = 50;
-const ROLE_REPLICAS = 2;
-
-/** How often the connection to a node was cut. */
-const cuts = new WeakMap<Redis, number>();
-
-function linkTo(node: Redis): Link {
-  const known = cuts.get(node);
-  if (known !== undefined) return { node, cuts: known };
-  cuts.set(node, 0);
-  node.on('close', () => cuts.set(node, (cuts.get(node) ?? 0) + 1));
-  return { node, cuts: 0 };
-}
-
-/**
- * The most replicas that a shard's master had since this process knows it as the master. One that it does not list now, because
- * their link is down, may still take over from it. Those that it had when it was the master before do not count.
- */
-interface Master {
-  readonly name: string;
-  replicas: number;
-}
 
 /** The steps of which a transfer of collateral from one shard to another consists. purse.ts puts them together. */
 export function createChannels(options: ChannelOptions): Channels {
   const { redis, run, shards, onSent = () => undefined } = options;
   const waiting = options.waiting ?? { redis, run };
-  /** Of each shard, by its prefix. */
-  const masters = new Map<string, Master>();
+  const safely = createSafely(waiting.redis, shards);
   const noted = createNotedShards();
-
-  function masterOf(keys: ShardKeys, node: Redis): Master {
-    const known = masters.get(keys.prefix);
-    const name = nameOf(node);
-    if (known?.name === name) return known;
-    const fresh: Master = { name, replicas: 0 };
-    masters.set(keys.prefix, fresh);
-    return fresh;
-  }
-
-  // Also when nothing is sent from a shard while another node is its master.
-  const { redis: nodes } = waiting;
-  if (nodes instanceof Cluster)
-    nodes.on('refresh', () => {
-      for (const keys of shards)
-        if (masters.get(keys.prefix)?.name !== placeOf(nodes, keys)) masters.delete(keys.prefix);
-    });
 
   function keysOf(shard: number): ShardKeys {
     const keys = shards[shard];
@@ -171,35 +130,6 @@ export function createChannels(options: ChannelOptions): Channels {
     if (name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }
-
-  /**
-   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. It is not safe when they
-   * did not answer in time, or when another node or another connection came in between: what it read may be lost then.
-   */
-  async function safely<T>(
-    keys: ShardKeys,
-    act: () => Promise<T>,
-  ): Promise<{ readonly reply: T; readonly isSafe: boolean; readonly link: Link }> {
-    const node = holderOf(nodes, keys);
-    const known = masterOf(keys, node);
-    const link = linkTo(node);
-    const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
-    if (role[0] !== 'master') return { reply, isSafe: false, link };
-    const present = (role[ROLE_REPLICAS] as unknown[]).length;
-    known.replicas = Math.max(known.replicas, present);
-    // One that is away confirms nothing, so nothing waits for it.
-    const isConfirmed =
-      present === known.replicas && (present === 0 || (await confirmed(node, known.replicas)));
-    const isSame = linkTo(node).cuts === link.cuts && holderOf(nodes, keys) === node;
-    return { reply, isSafe: isSame && isConfirmed, link };
-  }
-
-  /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
-  const confirmed = (node: Redis, replicas: number): Promise<boolean> =>
-    node.wait(replicas, WAIT_MS).then(
-      (count) => count >= replicas,
-      () => false,
-    );
 
   async function take(from: number, to: number, entry: Entry): Promise<boolean> {
     const [code] = await takeAll(from, to, entry);
@@ -271,7 +201,7 @@ export function createChannels(options: ChannelOptions): Channels {
   }
 
   function notedOf(home: number, wallet: Buffer): readonly number[] | null {
-    return noted.of(wallet, linkTo(holderOf(nodes, keysOf(home))));
+    return noted.of(wallet, linkTo(holderOf(waiting.redis, keysOf(home))));
   }
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {

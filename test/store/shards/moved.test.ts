@@ -1,0 +1,60 @@
+import type { Cluster } from 'ioredis';
+import { placeOf, slotOf } from '../../../src/store/redis/holder';
+import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { RunScript } from '../../../src/store/redis/scripts';
+import { createChannels } from '../../../src/store/verbs/channels';
+import { startTestCluster, type TestCluster } from '../../support/redis';
+import { startShuttle } from '../../support/slots';
+import { until } from '../../support/waiting';
+import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
+
+/**
+ * The client of a cluster keeps one entry for all slots of a node. After one of them has moved, each MOVED for another names the
+ * former node for all of them again, so a transfer may look at a node at which it has not run.
+ */
+const LIMIT_MS = 60_000;
+const [DONOR, TARGET] = [0, 1];
+const alice = Buffer.from(walletWithHome(DONOR, 4).slice(2), 'hex');
+let cluster: TestCluster;
+let w: ShardWorld;
+beforeAll(async () => {
+  cluster = await startTestCluster(3);
+  w = await openShardWorld({ urls: cluster.url.split(','), count: 4 });
+}, LIMIT_MS);
+afterAll(async () => {
+  w?.stop();
+  await cluster?.stop();
+});
+
+test(
+  'collateral that was sent by another node than the one that was asked for its replicas is not taken at once',
+  async () => {
+    const { redis, shards } = w;
+    const keys = shards[DONOR] as ShardKeys;
+    const slot = slotOf(keys);
+    const former = placeOf(redis, keys) as string;
+    const slots = (redis as Cluster).slots;
+    const namesFormer = (): void => {
+      slots[slot] = [former];
+    };
+    /** As another command does whose slot has not moved. */
+    const run = (async (...args: Parameters<RunScript>) => {
+      const reply = await w.run(...args);
+      namesFormer();
+      return reply;
+    }) as RunScript;
+    const channels = createChannels({ redis, run, shards });
+    const send = () =>
+      channels.send({
+        ...{ from: DONOR, to: TARGET, wallet: alice, needMicro: 10_000_000, token: '' },
+        home: { grantMicro: GRANT },
+      });
+    expect(await send()).toMatchObject({ code: 'OK', entry: [expect.any(Buffer), expect.any(Buffer)] });
+    const shuttle = await startShuttle(cluster, keys.cash, 0, 1);
+    await until('the slot has moved', async () => shuttle.moves() === 1);
+    await shuttle.stop();
+    namesFormer();
+    expect(await send()).toMatchObject({ code: 'OK', entry: null });
+  },
+  LIMIT_MS,
+);
