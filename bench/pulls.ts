@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connect, disconnect, ready } from '../src/store/redis/connection';
-import { shardKeys } from '../src/store/redis/keys';
 import type { ShardCount } from '../src/store/redis/tags';
 import { startTestCluster, type TestCluster } from '../test/support/redis';
 import { median, quantile, round } from './figures';
+import { flood } from './flood';
 import { openLoad, requestBytes } from './load';
-import { withoutWorker } from './no-worker';
+import { shardsWithoutWorker } from './no-worker';
 import { createSigner, type Signer, type Submission } from './signer';
 import { call, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
@@ -39,8 +38,7 @@ const CONNECTIONS = 8;
 const QUIET_MS = 50;
 /** An answer of `/metrics` is kept for so long. */
 const METRICS_KEPT_MS = 1_100;
-const READY_MS = 10_000;
-/** At this many hundredths of a share for each cent, an order at a price of n cents reserves n hundredths of a wallet's money. */
+/** An order of this size reserves as many hundredths of a wallet's money as its price has cents. */
 const LOTS = 100_000_000n;
 /** So little that each shard keeps enough of it for a local order. */
 const LOCAL_CENTS = 5;
@@ -87,13 +85,7 @@ async function startExchange(count: ShardCount): Promise<Exchange> {
   const cluster = await startTestCluster(count);
   const web = () => startWeb(FASTEST, cluster.url, undefined, undefined, { SHARDS: String(count) });
   const webs = [await web(), await web()];
-  const redis = connect({ urls: cluster.url.split(',') });
-  try {
-    await ready(redis, READY_MS);
-    for (let shard = 0; shard < count; shard++) await withoutWorker(redis, shardKeys(shard));
-  } finally {
-    disconnect(redis);
-  }
+  await shardsWithoutWorker(cluster.url, count);
   const signers: Signer[] = [];
   for (let shard = 0; shard < count; shard++)
     signers.push(await createSigner(webs[1] as Side, WALLETS, { shard }));
@@ -145,7 +137,7 @@ const ordersOf = ({ signers }: Exchange, shard: number, cents: number, first: nu
 /** Sends orders at the steady rate, and notes their times. */
 async function timed({ webs }: Exchange, orders: readonly Submission[], timesMs: number[]): Promise<void> {
   const requests = orders.map(({ path, body }) => requestBytes(path, body));
-  const load = await openLoad(portOf(webs), CONNECTIONS);
+  const load = await openLoad((webs[1] as Side).port, CONNECTIONS);
   await load.steady(
     ORDERS_PER_SECOND,
     () => requests.shift() ?? null,
@@ -161,17 +153,8 @@ async function cancelled({ webs, tokens }: Exchange, orders: readonly Submission
   const requests = orders.map(({ orderHash, wallet }) =>
     requestBytes(`/orders/${orderHash}/cancel`, '', tokens[wallet]),
   );
-  const load = await openLoad(portOf(webs), CONNECTIONS);
-  await load.flood(
-    () => requests.shift() ?? null,
-    (status, body) => {
-      if (status !== 200) throw new Error(body());
-    },
-  );
-  load.stop();
+  await flood(webs[1] as Side, requests, CONNECTIONS);
 }
-
-const portOf = ([, serving]: readonly Side[]): number => serving?.port ?? 0;
 
 /** The orders that this process brought collateral for, however that ended. */
 async function pullsOf({ webs }: Exchange): Promise<number> {

@@ -1,9 +1,7 @@
-import { connect, disconnect, ready } from '../src/store/redis/connection';
-import { shardKeys } from '../src/store/redis/keys';
 import { type DurableCluster, startDurableCluster } from '../test/support/durable-cluster';
 import { median, round } from './figures';
 import { openLoad, requestBytes } from './load';
-import { withoutWorker } from './no-worker';
+import { shardsWithoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
 import { FASTEST, type Side, startWeb, stopSides } from './web-process';
 
@@ -32,7 +30,6 @@ const ORDERS_PER_STEP = 2_000;
 const STEPS = 7;
 /** More than the time after which a node counts as away. */
 const NOTICING_MS = 5_000;
-const READY_MS = 10_000;
 
 interface Step {
   readonly perSecond: number;
@@ -74,13 +71,7 @@ const nodeOf = ({ masters }: DurableCluster) => {
 
 async function openMarkets(cluster: DurableCluster, web: Side): Promise<Signer[]> {
   const others = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard !== AWAY);
-  const redis = connect({ urls: cluster.url.split(',') });
-  try {
-    await ready(redis, READY_MS);
-    for (let shard = 0; shard < SHARDS; shard++) await withoutWorker(redis, shardKeys(shard));
-  } finally {
-    disconnect(redis);
-  }
+  await shardsWithoutWorker(cluster.url, SHARDS);
   const signers: Signer[] = [];
   for (const shard of others) signers.push(await createSigner(web, undefined, { shard }));
   return signers;

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { connect, disconnect, ready } from '../src/store/redis/connection';
-import { shardKeys } from '../src/store/redis/keys';
 import type { ShardCount } from '../src/store/redis/tags';
 import { startTestCluster, type TestCluster } from '../test/support/redis';
 import { median, round } from './figures';
-import { openLoad, requestBytes } from './load';
-import { withoutWorker } from './no-worker';
+import { flood } from './flood';
+import { requestBytes } from './load';
+import { shardsWithoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
-import { cpuMicros, FASTEST, type Side, startSide, startWeb, stopSides } from './web-process';
+import { FASTEST, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * The CPU time of an order in a web process of 1, 2, 4 and 8 shards, with a master for each. There are as many web processes, so that
@@ -54,7 +53,6 @@ const GENERATIONS = 5;
 /** Until V8 has compiled the hot code, and each wallet has collateral in each shard. */
 const WARM_UP = 12_000;
 const WARM_UP_CONNECTIONS = 16;
-const READY_MS = 10_000;
 const [OWN_CPU, OTHER_CPU] = ['0', '1'];
 
 interface Exchange {
@@ -130,13 +128,7 @@ async function startExchange(count: ShardCount): Promise<Exchange> {
   for (const side of [first, floor]) pin(side.child.pid ?? 0, OWN_CPU);
   const signers: Signer[] = [];
   for (let shard = 0; shard < count; shard++) signers.push(await createSigner(first, undefined, { shard }));
-  const redis = connect({ urls: cluster.url.split(',') });
-  try {
-    await ready(redis, READY_MS);
-    for (let shard = 0; shard < count; shard++) await withoutWorker(redis, shardKeys(shard));
-  } finally {
-    disconnect(redis);
-  }
+  await shardsWithoutWorker(cluster.url, count);
   return { count, cluster, webs: [first, ...others], floor, signers };
 }
 
@@ -157,21 +149,6 @@ async function run(
     web: (await flood(webs[0] as Side, ours, connections)) / orders,
     floor: (await flood(floor, theirs, connections)) / orders,
   };
-}
-
-/** CPU microseconds of the process. */
-async function flood(side: Side, requests: Buffer[], connections: number): Promise<number> {
-  const load = await openLoad(side.port, connections);
-  const before = await cpuMicros(side);
-  await load.flood(
-    () => requests.pop() ?? null,
-    (status, body) => {
-      if (status !== 200) throw new Error(body());
-    },
-  );
-  const spent = (await cpuMicros(side)) - before;
-  load.stop();
-  return spent;
 }
 
 /** With all threads of the process, and all processes that it starts later (taskset is part of util-linux). */

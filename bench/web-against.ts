@@ -2,11 +2,12 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { type RunningRedis, startRedis } from '../src/local/redis';
 import { median, round } from './figures';
+import { flood } from './flood';
 import { atMost, type Line, lineOf } from './line';
-import { openLoad, requestBytes } from './load';
+import { requestBytes } from './load';
 import { withoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
-import { cpuMicros, type Side, startWebOf, stopSides } from './web-process';
+import { type Side, startWebOf, stopSides } from './web-process';
 
 /**
  * The CPU time of an order in a web process of this tree and in one of another tree, such as a worktree of an earlier commit, each on
@@ -108,17 +109,7 @@ async function run({ sides: [, side], signer }: Exchange, orders: number): Promi
   const requests = Array.from({ length: orders }, () => signer.sign()).map(({ path, body }) =>
     requestBytes(path, body),
   );
-  const load = await openLoad(side.port, CONNECTIONS);
-  const before = await cpuMicros(side);
-  await load.flood(
-    () => requests.pop() ?? null,
-    (status, body) => {
-      if (status !== 200) throw new Error(body());
-    },
-  );
-  const spent = (await cpuMicros(side)) - before;
-  load.stop();
-  return spent / orders;
+  return (await flood(side, requests, CONNECTIONS)) / orders;
 }
 
 export const webAgainstLines = (rows: readonly WebAgainstRow[]): Line[] =>

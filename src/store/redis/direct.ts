@@ -47,7 +47,7 @@ interface Limited {
   setTimeout(ms: number): void;
 }
 
-/** Sends by the client what a node has refused, within the rest of the limit that the command had there. */
+/** The client sends a script again that a node has refused, within the rest of the limit that the script had there. */
 export function sendAgain(
   redis: RedisClient,
   node: RedisClient,

@@ -1,6 +1,7 @@
 /**
- * In which shards the last orders are, by 47 bits of their hashes, so a hint may be that of another order. Each has a place in two
- * arrays, and takes that of an order with the same 15 bits: a map of hashes took 1 us of an order, and the collector of garbage more.
+ * Remembers in which shards the last orders are. It knows an order by 47 bits of its hash, so a hint may be that of another one. An
+ * order has a place in two arrays, which the next order with the same 15 bits takes. A map of hashes took 1 us of an order, and the
+ * collector of garbage more.
  */
 export interface OrderHints {
   note(orderHash: string, shard: number): void;

@@ -48,7 +48,7 @@ test('a script goes to the node of its shard at once', async () => {
 });
 
 test(
-  'it runs where the slot has moved to, and the next one goes there at once',
+  'a script runs where its slot has moved to, and the next one goes there at once',
   async () => {
     const before = place();
     const shuttle = await startShuttle(cluster, keys.cash, 0, 1);
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'a node that refuses it late leaves it only the rest of its time at the next one',
+  'a script that a node refuses late has only the rest of its time at the next node',
   async () => {
     const before = cluster.nodes.findIndex(({ port }) => `${port}` === place());
     const shuttle = await startShuttle(cluster, keys.cash, 0, 1);
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  'it runs again after its connection was cut, on the new one',
+  'scripts run again after their connection was cut, on the new one',
   async () => {
     const cut = holderOf(redis, keys);
     await cut.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no').catch(() => undefined);

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test(
-  'collateral that was sent by another node than the one that was asked for its replicas is not taken at once',
+  'collateral is not taken at once when another node than its sender was asked for the replicas',
   async () => {
     const { redis, shards } = w;
     const keys = shards[DONOR] as ShardKeys;
