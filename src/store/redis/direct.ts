@@ -43,20 +43,28 @@ const ELSEWHERE = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /;
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof Error && ELSEWHERE.test(error.message);
 
+/** How often a client has sent a script again, to another node than the one that it knew. */
+const again = new WeakMap<RedisClient, number>();
+
+export const timesSentAgain = (redis: RedisClient): number => again.get(redis) ?? 0;
+
+export const noteSentAgain = (redis: RedisClient): void => void again.set(redis, timesSentAgain(redis) + 1);
+
 interface Limited {
   setTimeout(ms: number): void;
 }
 
-/** The client sends a script again that a node has refused, within the rest of the limit that the script had there. */
-export function sendAgain(
+/** Sends what `node` has refused, within the rest of the limit that it had there. */
+export function sendWithin(
   redis: RedisClient,
   node: RedisClient,
   [name, ...args]: readonly [string, ...(string | number | Buffer)[]],
   startedAt: number,
 ): Promise<unknown> {
   const command = new Command(name, args, { replyEncoding: null });
+  // A cluster's client has no limit of its own, and its nodes set theirs.
   const { commandTimeout } = (node as Redis).options;
-  // The client sets its own limit only where a command has none (patience.ts).
+  // A limit is set only where a command has none (patience.ts).
   if (commandTimeout !== undefined)
     (command as unknown as Limited).setTimeout(Math.max(1, commandTimeout - (performance.now() - startedAt)));
   return redis.sendCommand(command) as Promise<unknown>;

@@ -25,6 +25,10 @@ export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
 export const placeOf = (redis: RedisClient, keys: ShardKeys): string | null =>
   redis instanceof Redis ? nameOf(redis) : (redis.slots[slotOf(keys)]?.[0] ?? null);
 
+/** Host and port of each node that has a copy of the book, as this client knows them. */
+export const replicasOf = (redis: RedisClient, keys: ShardKeys): readonly string[] =>
+  redis instanceof Redis ? [] : (redis.slots[slotOf(keys)]?.slice(1) ?? []);
+
 export const slotOf = (keys: ShardKeys): number => slotOfKey(keys.epoch);
 
 export const slotOfKey = (key: string): number => Number(new Command('exists', [key]).getSlot());

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import type { Funds } from '../../exchange/chain';
-import { createDirect, isElsewhere, sendAgain } from './direct';
+import { createDirect, isElsewhere, noteSentAgain, sendWithin } from './direct';
 import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
@@ -75,15 +75,21 @@ export function createScripts(
     } catch (error) {
       refused = error;
     }
-    if (at !== redis && isElsewhere(refused)) {
+    if (isUnknownScript(refused)) {
       try {
-        return await sendAgain(redis, at, ['EVALSHA', sha, ...tail], startedAt);
+        return await sendWithin(at, at, ['EVAL', source, ...tail], startedAt);
       } catch (error) {
         refused = error;
       }
     }
-    if (!isUnknownScript(refused)) throw refused;
-    return redis.callBuffer('EVAL', source, ...tail);
+    if (at === redis || !isElsewhere(refused)) throw refused;
+    noteSentAgain(redis);
+    try {
+      return await sendWithin(redis, at, ['EVALSHA', sha, ...tail], startedAt);
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+      return sendWithin(redis, at, ['EVAL', source, ...tail], startedAt);
+    }
   }
 
   async function run(

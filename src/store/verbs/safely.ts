@@ -1,5 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
-import { holderOf, nameOf, placeOf } from '../redis/holder';
+import { timesSentAgain } from '../redis/direct';
+import { holderOf, nameOf, replicasOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Link } from './noted-shards';
@@ -26,59 +27,41 @@ export function linkTo(node: Redis): Link {
   return { node, cuts: 0 };
 }
 
-/**
- * The most replicas that a shard's master had since this process knows it as the master. One that it does not list now, because
- * their link is down, may still take over from it. Those that it had when it was the master before do not count.
- */
-interface Master {
-  readonly name: string;
-  replicas: number;
-}
-
 /** Runs scripts and waits for replicas, on the connections of `nodes`: WAIT speaks of the writes of its own connection. */
 export function createSafely(nodes: RedisClient, shards: readonly ShardKeys[]) {
-  /** Of each shard, by its prefix. */
-  const masters = new Map<string, Master>();
-
-  function masterOf(keys: ShardKeys, node: Redis): Master {
-    const known = masters.get(keys.prefix);
-    const name = nameOf(node);
-    if (known?.name === name) return known;
-    const fresh: Master = { name, replicas: 0 };
-    masters.set(keys.prefix, fresh);
-    return fresh;
-  }
+  /**
+   * The most replicas that a node had since it is the master of a shard, by both names. One that it does not list now, because their
+   * link is down, may still take over from it. The client may name another node for a while, so a node keeps its number until it is a
+   * replica itself.
+   */
+  const most = new Map<string, number>();
+  const nameIn = (keys: ShardKeys, node: string): string => `${keys.prefix} ${node}`;
 
   // Also when nothing is sent from a shard while another node is its master.
   if (nodes instanceof Cluster)
     nodes.on('refresh', () => {
       for (const keys of shards)
-        if (masters.get(keys.prefix)?.name !== placeOf(nodes, keys)) masters.delete(keys.prefix);
+        for (const replica of replicasOf(nodes, keys)) most.delete(nameIn(keys, replica));
     });
 
   /**
-   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. It is not safe when they
-   * did not answer in time, or when another node or another connection came in between: what it read may be lost then. A key of the
-   * shard is asked for right behind the script, because the client may name the former node of a slot again after it has moved.
+   * Runs a script that writes in a shard, and waits until the replicas of that shard have what it wrote. It is not safe when they did
+   * not answer in time, or when another node or another connection came in between: what it read may be lost then. A script that was
+   * sent again ran at another node, though the client may name the former one again.
    */
   async function safely<T>(keys: ShardKeys, act: () => Promise<T>): Promise<Safe<T>> {
     const node = holderOf(nodes, keys);
-    const known = masterOf(keys, node);
+    const name = nameIn(keys, nameOf(node));
     const link = linkTo(node);
-    const [role, reply, isThere] = await Promise.all([
-      node.call('ROLE') as Promise<unknown[]>,
-      act(),
-      node.exists(keys.epoch).then(
-        () => true,
-        () => false,
-      ),
-    ]);
-    if (role[0] !== 'master' || !isThere) return { reply, isSafe: false, link };
+    const times = timesSentAgain(nodes);
+    const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
+    if (role[0] !== 'master') most.delete(name);
+    if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isSafe: false, link };
     const present = (role[ROLE_REPLICAS] as unknown[]).length;
-    known.replicas = Math.max(known.replicas, present);
+    const expected = Math.max(most.get(name) ?? 0, present);
+    most.set(name, expected);
     // One that is away confirms nothing, so nothing waits for it.
-    const isConfirmed =
-      present === known.replicas && (present === 0 || (await confirmed(node, known.replicas)));
+    const isConfirmed = present === expected && (present === 0 || (await confirmed(node, expected)));
     const isSame = linkTo(node).cuts === link.cuts && holderOf(nodes, keys) === node;
     return { reply, isSafe: isSame && isConfirmed, link };
   }

@@ -2,7 +2,8 @@ import type { Cluster } from 'ioredis';
 import { placeOf, slotOf } from '../../../src/store/redis/holder';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
-import { createChannels } from '../../../src/store/verbs/channels';
+import { createChannels, type SendReply } from '../../../src/store/verbs/channels';
+import { startDurableCluster } from '../../support/durable-cluster';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { startShuttle } from '../../support/slots';
 import { until } from '../../support/waiting';
@@ -58,3 +59,41 @@ test(
   },
   LIMIT_MS,
 );
+
+test(
+  'a replica that is away is not forgotten because the client names another node for a moment',
+  async () => {
+    const replicated = await startDurableCluster({ masters: 3, hasReplicas: true });
+    const world = await openShardWorld({ urls: replicated.url.split(','), count: 4 });
+    try {
+      const keys = world.shards[DONOR] as ShardKeys;
+      const place = placeOf(world.redis, keys) as string;
+      const at = replicated.masters.findIndex(({ port }) => place.endsWith(`:${port}`));
+      const [master, replica] = [replicated.masters[at], replicated.replicas[at]] as const;
+      if (!master || !replica) throw new Error('the shard has no replica');
+      const send = (): Promise<SendReply> =>
+        world.channels.send({
+          ...{ from: DONOR, to: TARGET, wallet: alice, needMicro: 1_000_000, token: '' },
+          home: { grantMicro: GRANT },
+        });
+      await until('the replica confirms', async () => isSafe(await send()));
+      process.kill(replica.pid, 'SIGSTOP');
+      await master.ask('CLIENT KILL TYPE replica');
+      await until(
+        'its link is down',
+        async () => !(await master.ask('INFO replication')).includes('slave0:'),
+      );
+      expect(isSafe(await send())).toBe(false);
+      // As a MOVED for another slot of the same node does.
+      const other = replicated.masters[(at + 1) % replicated.masters.length];
+      (world.redis as Cluster).slots[slotOf(keys)] = [`127.0.0.1:${other?.port}`];
+      expect([isSafe(await send()), isSafe(await send())]).toEqual([false, false]);
+    } finally {
+      world.stop();
+      await replicated.stop();
+    }
+  },
+  LIMIT_MS,
+);
+
+const isSafe = (sent: SendReply): boolean => sent.code === 'OK' && sent.entry !== null;
