@@ -5,6 +5,7 @@
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
  * `npm run test:quick`: the test files that start nothing but a Redis and take less than three seconds.
  * `npm run test:long`: the files with a longer form, in that form; CI runs it after `npm test`.
+ * `npm run test:random`: as `npm test`, with seeds and samples that are drawn; it prints them.
  * scripts/test-files.js names the files of each.
  * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
  */
@@ -24,7 +25,7 @@ const count = { passed: 0, failed: 0 };
 /** The lines in which the tests of this run printed how to repeat them. */
 const seeds = [];
 
-const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts', 'test/prose.test.ts'];
+const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
 const LONG_TEST_MS = 600_000;
 
 const say = (line) => process.stdout.write(`${line}\n`);
@@ -125,13 +126,15 @@ function jestArguments(form, args) {
 
 async function main() {
   const [first = '', ...more] = process.argv.slice(2);
-  const form = ['--check', '--quick', '--long'].includes(first) ? first : '';
+  const form = ['--check', '--quick', '--long', '--random'].includes(first) ? first : '';
+  if (form === '--random') process.env.RANDOM = '1';
   const args = form === '' ? process.argv.slice(2) : more;
   if (form === '--long') for (const [name, size] of Object.entries(SIZES)) process.env[name] ??= size;
   const built = await step('build', () => isStale({ checked: true }) && build());
   const needsRedis = form !== '--check';
   const ready = built && (!needsRedis || (await step('a Redis to test with', findRedis)));
-  const checks = form === '--check' || (form === '' && args.length === 0) ? startChecks() : [];
+  const whole = ['', '--random'].includes(form) && args.length === 0;
+  const checks = form === '--check' || whole ? startChecks() : [];
   if (ready) await runJest(jestArguments(form, args));
   await Promise.all(checks);
   if (seeds.length > 0) say(`Seeds of this run:\n  ${seeds.join('\n  ')}`);

@@ -216,13 +216,6 @@ test('the code has no any, no default export, no console and no suppressed check
   expect(wrong).toEqual([]);
 });
 
-test('no file is longer than 300 lines', () => {
-  const long = [...sources, ...lua, ...filesUnder('test', '.ts')].filter(
-    (file) => read(file).split('\n').length > 301,
-  );
-  expect(long).toEqual([]);
-});
-
 describe('every script begins with its header', () => {
   test.each(lua.filter((file) => !file.includes('lib')))('%s', (file) => {
     const source = read(file);

@@ -121,7 +121,6 @@ const SECONDS = {
   'http/several-markets': 3,
   'realtime/replay': 3,
   'http/replace': 3,
-  'tidy-functions': 3,
   'store/patience': 6,
   'http/admin': 3,
   'http/address-reads': 3,
