@@ -13,7 +13,6 @@ module.exports = {
     '^socket.io-client$': '<rootDir>/test/support/socket-client.ts',
     // Its sources: what is tested needs no build.
     '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
-    '^ctf-exchange-client/ccxt$': '<rootDir>/packages/client/src/ccxt.ts',
     '^ctf-exchange-client/safe$': '<rootDir>/packages/client/src/safe.ts',
   },
   testSequencer: '<rootDir>/test/support/sequencer.js',

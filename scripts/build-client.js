@@ -14,7 +14,7 @@ const TARGET = 'es2022';
 function bundle(format, outdir) {
   require('esbuild').buildSync({
     absWorkingDir: PACKAGE,
-    entryPoints: ['src/index.ts', 'src/ccxt.ts', 'src/safe.ts'],
+    entryPoints: ['src/index.ts', 'src/safe.ts'],
     bundle: true,
     packages: 'external',
     platform: 'neutral',

@@ -81,7 +81,6 @@ const LONG_FILES = [
   'test/faults/(cancel-all|storm)\\.test',
   'test/http/bad-input',
   'test/hostile/order-entry',
-  'test/client/ccxt',
   'test/wire/generators',
   'test/model/transfers',
 ];
