@@ -4,8 +4,9 @@
 -- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
 --          4 milliseconds for which an operation is remembered
--- Returns  { code, number }: OK with the number of the comment, also for an operation seen before; COMMENT_NOT_FOUND when the
---          comment to answer does not exist or was deleted
+-- Returns  { code, number, replayed }: OK with the number of the comment, and 1 for an operation seen before;
+--          IDEMPOTENCY_KEY_REUSED when it was seen with another text or parent; COMMENT_NOT_FOUND when the comment to answer does
+--          not exist or was deleted
 -- Emits    nothing
 -- Bound    one comment
 
@@ -15,9 +16,14 @@ local outbox = require('lib.outbox')
 
 local author, parent, text = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
+local digest = redis.sha1hex(ARGV[2] .. ' ' .. text)
 local done = redis.call('GET', KEYS[2])
 if done then
-  return { 'OK', done }
+  local made, of = done:match('^(%d+) (%x+)$')
+  if of ~= digest then
+    return { 'IDEMPOTENCY_KEY_REUSED' }
+  end
+  return { 'OK', made, 1 }
 end
 if parent > 0 then
   local created, _, _, deleted = comments.load(KEYS[1], ARGV[2])
@@ -26,7 +32,7 @@ if parent > 0 then
   end
 end
 local number = integer.text(redis.call('HLEN', KEYS[1]) + 1)
-redis.call('SET', KEYS[2], number, 'PX', ARGV[4])
+redis.call('SET', KEYS[2], number .. ' ' .. digest, 'PX', ARGV[4])
 comments.save(KEYS[1], number, outbox.now_ms(), parent, author, 0, text)
 redis.call('INCR', KEYS[3])
 return { 'OK', number }

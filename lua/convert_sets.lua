@@ -6,7 +6,8 @@
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
 --          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered
 -- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
---          INSUFFICIENT_BALANCE required available asset. A repeated operation returns OK and changes nothing.
+--          INSUFFICIENT_BALANCE required available asset. A repeated operation changes nothing: it returns OK 1, or
+--          IDEMPOTENCY_KEY_REUSED when it was remembered with other sets.
 -- Emits    BALANCE
 -- Bound    one wallet
 
@@ -35,8 +36,9 @@ local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', now_text }
 end
-if redis.call('EXISTS', KEYS[5]) == 1 then
-  return { 'OK', now_text }
+local done = redis.call('GET', KEYS[5])
+if done then
+  return { done == ARGV[5] and 'OK' or 'IDEMPOTENCY_KEY_REUSED', now_text, 1 }
 end
 if b.status ~= book.OPEN then
   return { 'MARKET_NOT_OPEN', now_text, b.status }
@@ -54,7 +56,7 @@ ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b.sets = b.sets + sets
 book.check(b.liquidity, b.sets)
 -- From here on nothing may fail.
-redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
+redis.call('SET', KEYS[5], ARGV[5], 'PX', ARGV[6])
 book.write(b)
 ledger.write(accounts, shard, market, 1)
 local amount = math.abs(sets)

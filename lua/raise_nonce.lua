@@ -5,7 +5,7 @@
 -- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:nn   5 {x}:op:<operation>   6 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units
 --          4 milliseconds for which an operation is remembered
--- Returns  { code, nowMs, nonce }: OK with the new nonce, or for a repeated operation the nonce that it set;
+-- Returns  { code, nowMs, nonce, replayed }: OK with the new nonce, or for a repeated operation the nonce that it set and 1;
 --          HALTED
 -- Emits    BALANCE, when the wallet is new and gets its grant
 -- Bound    one wallet
@@ -20,7 +20,7 @@ local now_ms = outbox.now_ms()
 
 local done = redis.call('GET', KEYS[5])
 if done then
-  return { 'OK', integer.text(now_ms), done }
+  return { 'OK', integer.text(now_ms), done, 1 }
 end
 if tonumber(redis.call('GET', KEYS[6]) or '0') == book.HALTED then
   return { 'HALTED', integer.text(now_ms) }

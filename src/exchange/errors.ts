@@ -45,6 +45,7 @@ export const ERRORS = {
   USERNAME_TAKEN: { status: 409, title: 'The username is taken' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The Idempotency-Key belongs to another request' },
   FOK_NOT_FILLED: { status: 422, title: 'The order cannot be filled completely' },
   POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
   INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },

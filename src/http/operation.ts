@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Refusal } from '../exchange/errors';
+import type { Reply } from './answer';
 import type { Call } from './endpoint';
 
 const OPERATION_KEY = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * The name of this request, so that a repetition changes nothing: the caller's Idempotency-Key together with the
- * operation, or, without one, a unique name.
+ * The name of this request, so that a repetition changes nothing: the caller's Idempotency-Key within `scope`, or, without
+ * one, a unique name. What the request asks for is not part of the name: the script compares it.
  */
-export function operationOf({ request }: Call<unknown>, facts: readonly string[]): string {
+export function operationOf({ request }: Call<unknown>, scope: readonly string[]): string {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return randomUUID();
   if (typeof key !== 'string' || !OPERATION_KEY.test(key)) {
@@ -18,6 +19,10 @@ export function operationOf({ request }: Call<unknown>, facts: readonly string[]
     });
   }
   return createHash('sha256')
-    .update([...facts, key].join('|'))
+    .update([...scope, key].join('|'))
     .digest('hex');
 }
+
+/** Marks the answer to a repetition. */
+export const replayedIf = (isReplay: boolean, reply: Reply): Reply =>
+  isReplay ? { ...reply, headers: { ...reply.headers, 'Idempotent-Replayed': 'true' } } : reply;

@@ -158,10 +158,21 @@ test('split and merge take whole lots, once for each key', async () => {
       }),
     );
   const tokens = ({ body }: Answer): string[] => body.tokens.map(({ total }: { total: string }) => total);
-  expect(tokens(await convert('split', '10.5', 'k1'))).toEqual(['10.5', '10.5']);
-  expect(tokens(await convert('split', '10.5', 'k1'))).toEqual(['10.5', '10.5']);
+  const replayed = ({ headers }: Answer): string | null => headers.get('idempotent-replayed');
+  const first = await convert('split', '10.5', 'k1');
+  expect([tokens(first), replayed(first)]).toEqual([['10.5', '10.5'], null]);
+  const again = await convert('split', '10.50', 'k1');
+  expect([tokens(again), replayed(again)]).toEqual([['10.5', '10.5'], 'true']);
   expect(tokens(await convert('merge', '0.5'))).toEqual(['10', '10']);
-  expect(tokens(await convert('split', '1', 'k1'))).toEqual(['11', '11']);
+  // A key belongs to one body, in both directions.
+  for (const [verb, size] of [
+    ['split', '1'],
+    ['merge', '10.5'],
+  ] as const) {
+    const { status, body } = await convert(verb, size, 'k1');
+    expect([status, body.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+  }
+  expect(tokens(await convert('split', '1', 'k2'))).toEqual(['11', '11']);
   const code = async (...args: Parameters<typeof convert>): Promise<string> =>
     (await convert(...args)).body.code;
   expect(await code('merge', '12')).toBe('INSUFFICIENT_BALANCE');

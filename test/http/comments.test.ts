@@ -111,10 +111,14 @@ test('a walk neither skips nor repeats a comment while comments are added', asyn
 test('a comment that is repeated under its key is added once', async () => {
   const token = await alice.token();
   const headers = { 'idempotency-key': 'once' };
-  const send = () =>
-    exchange.client.post(`/markets/${market.id}/comments`, { token, headers, body: { body: 'Once.' } });
+  const send = (body: object = { body: 'Once.' }) =>
+    exchange.client.post(`/markets/${market.id}/comments`, { token, headers, body });
   const answers = await Promise.all([send(), send(), send()]);
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  expect(answers.filter((one) => one.headers.get('idempotent-replayed') === 'true')).toHaveLength(2);
+  const parentId = answers[0]?.body.id;
+  for (const other of [{ body: 'Twice.' }, { body: 'Once.', parentId }])
+    expect((await send(other)).body.code).toBe('IDEMPOTENCY_KEY_REUSED');
   expect((await list()).data).toHaveLength(1);
 });
 

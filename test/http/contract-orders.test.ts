@@ -108,7 +108,8 @@ test.each([0, 1, 64, 65, 66, 1_024])(
       signer: wallet.address.toLowerCase(),
     });
     expect(record.clientOrderId).toBe('mine');
-    await engine.invalidate(wallet.address, await engine.raiseNonce(wallet.address, randomUUID()));
+    const raised = await engine.raiseNonce(wallet.address, randomUUID());
+    await engine.invalidate(wallet.address, raised.nonce);
     expect((await exchange.client.get(`/orders/${orderHash}`)).body).toMatchObject({ status: 'INVALIDATED' });
   },
 );

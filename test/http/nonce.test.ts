@@ -70,6 +70,7 @@ test('each request raises by one, however many come at once, and a repetition un
   const first = await exchange.client.post('/me/nonce', { token, headers: key });
   const again = await exchange.client.post('/me/nonce', { token, headers: key });
   expect([first.body.nonce, again.body.nonce]).toEqual(['9', '9']);
+  expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
 });
 
 test('no order below the nonce fills after the answer, whatever crosses it meanwhile', async () => {

@@ -40,7 +40,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const { grantMicro, makersMax, staleMax = 200 } = options;
   const markets = new Map<string, ModelMarket>();
   const orders = new Map<string, ModelOrder>();
-  const operations = new Set<string>();
+  const operations = new Map<string, bigint>();
   const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
   let mode = 'NORMAL';
@@ -229,7 +229,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   /** Splits (above zero) or merges (below zero) full sets. */
   function convert(id: string, who: string, sets: bigint, operation: string): Answer {
     const m = market(id);
-    if (operations.has(operation)) return DONE;
+    const before = operations.get(operation);
+    if (before !== undefined) return before === sets ? DONE : refuse('IDEMPOTENCY_KEY_REUSED');
     if (m.status !== 'OPEN') return refuse('MARKET_NOT_OPEN', m.status);
     if (mode !== 'NORMAL') return refuse(mode);
     const changes = { cash: -sets, [`${id}0`]: sets, [`${id}1`]: sets };
@@ -240,7 +241,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     }
     for (const [asset, change] of Object.entries(changes)) account(asset, who).free += change;
     m.openInterest += sets;
-    operations.add(operation);
+    operations.set(operation, sets);
     const amount = sets > 0n ? sets : -sets;
     const moves = [`${sets > 0n ? 'SPLIT' : 'MERGE'} ${amount} ${amount} ${amount}`];
     emitted.push({ kind: 'BALANCE', market: id, sequence: m.sequence, orders: [], wallets: [who], moves });

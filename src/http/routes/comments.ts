@@ -12,7 +12,7 @@ import { clientAddress } from '../client-address';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
-import { operationOf } from '../operation';
+import { operationOf, replayedIf } from '../operation';
 
 /** Comments of a market. Every caller may read; a wallet writes, deletes its own and likes. */
 export function commentEndpoints({ comments, limiter, marketOf }: Context, kept: KeptAnswers): AnyEndpoint[] {
@@ -41,7 +41,8 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
       const { body, parentId = null } = call.body;
       const parent = parentId === null ? 0 : numberIn(terms.id, parentId);
       const operation = operationOf(call, [wallet, 'comment', terms.id]);
-      return { status: 201, body: bodyOf(await comments.add(terms.id, wallet, body, parent, operation)) };
+      const { comment, isReplay } = await comments.add(terms.id, wallet, body, parent, operation);
+      return replayedIf(isReplay, { status: 201, body: bodyOf(comment) });
     },
   };
 

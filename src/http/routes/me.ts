@@ -12,7 +12,7 @@ import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import { faucetLimit } from '../limiter';
-import { operationOf } from '../operation';
+import { operationOf, replayedIf } from '../operation';
 
 const LOTS_DECIMALS = 2;
 const SIZE_DECIMALS_MAX = 18;
@@ -63,8 +63,8 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
       const wallet = walletOf(call);
       const { terms } = await marketOf(parameter(call, 'id'));
       const sets = micro(sign * setsOf(call.body.size));
-      await engine.convert(terms.id, wallet, sets, operationOf(call, [wallet, terms.id, String(sets)]));
-      return balancesOf(wallet);
+      const isReplay = await engine.convert(terms.id, wallet, sets, operationOf(call, [wallet, terms.id]));
+      return replayedIf(isReplay, await balancesOf(wallet));
     },
   });
 
@@ -78,9 +78,12 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     handle: async (call) => {
       const wallet = walletOf(call);
       await context.limiter.take('cancels', wallet, call.response);
-      const raised = await engine.raiseNonce(wallet, operationOf(call, [wallet, 'nonce']));
+      const { nonce: raised, isReplay } = await engine.raiseNonce(
+        wallet,
+        operationOf(call, [wallet, 'nonce']),
+      );
       await engine.invalidateAll(wallet, raised);
-      return ok({ nonce: String(raised) });
+      return replayedIf(isReplay, ok({ nonce: String(raised) }));
     },
   };
 

@@ -14,6 +14,7 @@ import { clientAddress } from '../client-address';
 import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 import { logFailure, refusalOf } from '../failures';
+import { replayedIf } from '../operation';
 import { createReplace } from '../replace';
 import type { Submission, Submit, Submitted } from '../submit';
 import { createTogether } from '../together';
@@ -24,7 +25,6 @@ import { createTurns } from '../turns';
  * orders take half of it with the native library for signatures, and twenty times as much with the slowest one.
  */
 const SLICE_MAX_MS = 5;
-const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
 /** Submission: single orders, batches, and replacements. */
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
@@ -41,7 +41,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     handle: async (call) => {
       await together();
       const { answer, replayed } = await submit(submissionOf(call, call.body));
-      return replayed ? ok(answer, REPLAYED) : ok(answer);
+      return replayedIf(replayed, ok(answer));
     },
   };
 
@@ -58,7 +58,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
       const oldHash = hashOf(parameter(call, 'order_hash'));
       await together();
       const { answer, replayed } = await replace(submissionOf(call, call.body), oldHash);
-      return replayed ? ok(answer, REPLAYED) : ok(answer);
+      return replayedIf(replayed, ok(answer));
     },
   };
 

@@ -26,6 +26,12 @@ export interface Comment extends CommentRef {
   readonly deleted: boolean;
 }
 
+/** A comment that was written, now or by an earlier request with the same operation. */
+export interface Written {
+  readonly comment: Comment;
+  readonly isReplay: boolean;
+}
+
 export interface Comments {
   /** Newest first; throws INVALID_CURSOR. A comment that is added during a walk comes before its beginning. */
   list(
@@ -34,8 +40,11 @@ export interface Comments {
   ): Promise<{ comments: Comment[]; next: string | null }>;
   /** Throws COMMENT_NOT_FOUND. */
   one(ref: CommentRef): Promise<Comment>;
-  /** add_comment: once for each `operation`. Throws COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted. */
-  add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Comment>;
+  /**
+   * add_comment: once for each `operation`. Throws COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted, and
+   * IDEMPOTENCY_KEY_REUSED when the operation had another text or parent.
+   */
+  add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Written>;
   /** delete_comment: throws COMMENT_NOT_FOUND, and FORBIDDEN when `author` did not write it; null may delete any. */
   remove(ref: CommentRef, author: string | null): Promise<void>;
   /** like_comment: throws COMMENT_NOT_FOUND. */
@@ -80,14 +89,14 @@ export function createComments({
     body: string,
     parent: number,
     operation: string,
-  ): Promise<Comment> {
-    const [code, number] = await run(
+  ): Promise<Written> {
+    const [code, number, replayed] = await run(
       'add_comment',
       [keys.comments(marketId), keys.operation(operation), keys.talk],
       [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
     );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
-    return one({ marketId, number: Number(number) });
+    return { comment: await one({ marketId, number: Number(number) }), isReplay: replayed === 1 };
   }
 
   const scriptKeys = ({ marketId, number }: CommentRef) =>

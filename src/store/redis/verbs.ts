@@ -70,7 +70,7 @@ export const VERBS = {
     [expired: number, waiting: Flag]
   >(),
   raise_nonce: verb(['cash', 'sums', 'outbox', 'raisedNonces', 'operation', 'mode'], 4).replies<
-    Coded<[nonce: Buffer]>
+    Coded<[nonce: Buffer, replayed?: 1]>
   >(),
   invalidate_orders: verb([...SWEEP, 'raisedNonces', 'mode'], 6).replies<
     Coded<[invalidated: number, rank: Buffer, hash: Buffer]>
@@ -217,7 +217,9 @@ export const VERBS = {
 
   // People.
   edit_profile: verb(['profile', 'usernames', 'talk'], 1, { args: true }).replies<Buffer>(),
-  add_comment: verb(['comments', 'operation', 'talk'], 4).replies<[code: Buffer, number: Buffer]>(),
+  add_comment: verb(['comments', 'operation', 'talk'], 4).replies<
+    [code: Buffer, number: Buffer, replayed?: 1]
+  >(),
   delete_comment: verb(['comments', 'commentLikes', 'talk'], 2).replies<Buffer>(),
   like_comment: verb(['comments', 'commentLikes', 'talk'], 3).replies<Buffer>(),
   mark_present: verb(['absences'], 2).replies<number>(),

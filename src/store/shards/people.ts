@@ -50,8 +50,10 @@ export function commentsOverShards(
       return { comments: await named(comments), next };
     },
     one: async (ref) => nameOf(await (await of(ref.marketId)).one(ref)),
-    add: async (marketId, ...rest) =>
-      nameOf(await (await partOf(directory, parts, marketId)).add(marketId, ...rest)),
+    async add(marketId, ...rest) {
+      const { comment, isReplay } = await (await partOf(directory, parts, marketId)).add(marketId, ...rest);
+      return { comment: await nameOf(comment), isReplay };
+    },
     remove: async (ref, author) => (await of(ref.marketId)).remove(ref, author),
     like: async (ref, ...rest) => nameOf(await (await of(ref.marketId)).like(ref, ...rest)),
   };

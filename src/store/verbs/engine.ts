@@ -34,9 +34,9 @@ export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidatio
   credit(address: string, amountMicro: Micro): Promise<void>;
   /**
    * convert_sets: splits (positive) or merges (negative) sets, in micro-units; `operation` names this request, so that a
-   * repetition changes nothing. Throws MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
+   * repetition changes nothing. Returns whether it is one. Throws IDEMPOTENCY_KEY_REUSED when the operation had other sets, MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
    */
-  convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string): Promise<void>;
+  convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string): Promise<boolean>;
 }
 
 /**
@@ -74,13 +74,14 @@ export function createEngine({
     address: string,
     setsMicro: Micro,
     operation: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const [code, , ...rest] = await run(
       'convert_sets',
       [keys.market(marketId), keys.cash, keys.tokens(marketId), keys.outbox, keys.operation(operation)],
       [keys.prefix, marketId, addressBytes(address), grant, String(setsMicro), OPERATION_MEMORY_MS],
     );
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
+    return rest.length > 0;
   }
 
   const invalidation = createInvalidate({ run, keys, grantMicro });

@@ -24,12 +24,17 @@ export const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
 /** The most steps for the open orders of one wallet in one call; the worker continues after them. */
 const STEPS_MAX = 50_000;
 
+export interface RaisedNonce {
+  readonly nonce: number;
+  readonly isReplay: boolean;
+}
+
 export interface Invalidation {
   /**
-   * raise_nonce: raises the nonce by one, once for each `operation`, and returns it. An order with a lower nonce is refused
-   * from now on; `invalidateAll` ends the resting ones. Throws HALTED.
+   * raise_nonce: raises the nonce by one, once for each `operation`, and returns it; `isReplay` when the operation was
+   * performed before. An order with a lower nonce is refused from now on; `invalidateAll` ends the resting ones. Throws HALTED.
    */
-  raiseNonce(address: string, operation: string): Promise<number>;
+  raiseNonce(address: string, operation: string): Promise<RaisedNonce>;
   /** invalidate_orders: one bounded step; returns the place at which to continue, null at the end. Throws HALTED. */
   invalidate(
     address: string,
@@ -46,15 +51,15 @@ export interface Invalidation {
 
 /** The verbs that end orders signed with an old nonce. */
 export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): Invalidation {
-  async function raiseNonce(address: string, operation: string): Promise<number> {
+  async function raiseNonce(address: string, operation: string): Promise<RaisedNonce> {
     const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces] as const;
-    const [code, , nonce] = await run(
+    const [code, , nonce, replayed] = await run(
       'raise_nonce',
       [...scriptKeys, keys.operation(operation), keys.mode],
       [keys.prefix, addressBytes(address), String(grantMicro), OPERATION_MEMORY_MS],
     );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
-    return Number(nonce);
+    return { nonce: Number(nonce), isReplay: replayed === 1 };
   }
 
   async function invalidate(

@@ -6,7 +6,13 @@ import { scriptRefusal } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { askAll, orThrow, toldAs } from './ask-all';
 import type { Channels } from './channels';
-import { BEGINNING, createInvalidate, createRaisedNonces, type Invalidation } from './invalidate';
+import {
+  BEGINNING,
+  createInvalidate,
+  createRaisedNonces,
+  type Invalidation,
+  type RaisedNonce,
+} from './invalidate';
 import type { WalletShards } from './wallet-shards';
 
 interface ShardNoncesOptions {
@@ -83,8 +89,9 @@ export function createShardNonces(options: ShardNoncesOptions): ShardNonces {
     return (await wallets.shardsOf(address)).filter((shard) => shard !== home);
   }
 
-  async function raiseNonce(address: string, operation: string): Promise<number> {
-    const nonce = await atHome(address).raiseNonce(address, operation);
+  async function raiseNonce(address: string, operation: string): Promise<RaisedNonce> {
+    const raised = await atHome(address).raiseNonce(address, operation);
+    const { nonce } = raised;
     const wallet = addressBytes(address);
     const lifted = othersOf(address).then((others) =>
       askAll(others, (shard) => channels.lift(shard, wallet, nonce)).then(orThrow),
@@ -92,7 +99,7 @@ export function createShardNonces(options: ShardNoncesOptions): ShardNonces {
     await lifted.catch((error: unknown) => {
       throw toldAs(error, notEverywhere(nonce));
     });
-    return nonce;
+    return raised;
   }
 
   /** The home's list names the wallet until every shard is through. */

@@ -18,7 +18,7 @@ describe('a raised nonce', () => {
     for (const order of [...orders, theirs]) await w.place(order);
     await w.place(w.buy(bob, NO, '4', '0.40', { market: first }));
     const before = (await w.outbox()).length;
-    expect(await w.engine.raiseNonce(alice, 'one')).toBe(1);
+    expect((await w.engine.raiseNonce(alice, 'one')).nonce).toBe(1);
     await w.engine.invalidateAll(alice, 1);
     for (const order of orders) {
       expect(await w.stored(order)).toMatchObject({ status: 'INVALIDATED', reason: 'NONCE' });
@@ -82,10 +82,10 @@ describe('a raised nonce', () => {
     const w = world();
     await w.market();
     const pending = createRaisedNonces(w);
-    expect(await w.engine.raiseNonce(alice, 'one')).toBe(1);
-    expect(await w.engine.raiseNonce(alice, 'one')).toBe(1);
-    expect(await w.engine.raiseNonce(alice, 'two')).toBe(2);
-    expect(await w.engine.raiseNonce(bob, 'three')).toBe(1);
+    expect((await w.engine.raiseNonce(alice, 'one')).nonce).toBe(1);
+    expect((await w.engine.raiseNonce(alice, 'one')).nonce).toBe(1);
+    expect((await w.engine.raiseNonce(alice, 'two')).nonce).toBe(2);
+    expect((await w.engine.raiseNonce(bob, 'three')).nonce).toBe(1);
     expect(await pending()).toEqual(
       new Map([
         [alice, 2],
@@ -106,6 +106,6 @@ describe('a raised nonce', () => {
     await w.redis.set(w.keys.mode, '2');
     await expect(w.engine.raiseNonce(alice, 'one')).rejects.toMatchObject({ code: 'HALTED' });
     await w.redis.set(w.keys.mode, '1');
-    expect(await w.engine.raiseNonce(alice, 'one')).toBe(1);
+    expect((await w.engine.raiseNonce(alice, 'one')).nonce).toBe(1);
   });
 });

@@ -169,8 +169,9 @@ describe('splits and merges', () => {
   test('move collateral and both tokens, once for each operation id', async () => {
     const w = world();
     await w.market();
-    await w.engine.convert('market00', alice, parseMicro('10.000001'), 'one');
-    await w.engine.convert('market00', alice, parseMicro('10.000001'), 'one');
+    const split = (sets: string) => w.engine.convert('market00', alice, parseMicro(sets), 'one');
+    expect([await split('10.000001'), await split('10.000001')]).toEqual([false, true]);
+    await expect(split('10')).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     expect(await w.balance(alice)).toEqual({
       cash: '9989.999999 (0)',
       yes: '10.000001 (0)',

@@ -268,8 +268,9 @@ async function raise(stage: SideBySide, who: string, operation: string): Promise
     );
     return;
   }
-  const got = await engine.raiseNonce(who, operation + who);
+  const { nonce: got, isReplay } = await engine.raiseNonce(who, operation + who);
   const before = raised.get(operation + who);
+  check('raised before', before !== undefined, isReplay);
   if (before === undefined) model.raise(who);
   count(before === undefined ? 'raised' : 'raised before');
   check('raised nonce', before ?? model.nonce(who), got);

@@ -164,7 +164,7 @@ test('steps of invalidation end every order below the nonce, and the last one ta
   );
   await same(2, async ({ engine }) => {
     for (const order of orders) await engine.place(order);
-    const nonce = await engine.raiseNonce(alice, 'one');
+    const { nonce } = await engine.raiseNonce(alice, 'one');
     let [count, from]: [number, Parameters<Engine['invalidate']>[2]] = [0, undefined];
     for (let step = 0; step < 40; step++) {
       const { invalidated, next } = await engine.invalidate(alice, nonce, from, 2);

@@ -171,7 +171,7 @@ describe('the nonce', () => {
   const at = (shard: number, nonce: number) => w.order(shard, alice, 0, 0, 5_000, 200, { nonce });
 
   test('is that of the home in a shard that the wallet never used', async () => {
-    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+    expect((await w.exchange.raiseNonce(alice, 'one')).nonce).toBe(1);
     await expect(w.exchange.place(at(2, 0))).rejects.toMatchObject(nonceIs('1'));
     const sale = w.order(2, alice, 1, 0, 5_000, 200, { nonce: 1 });
     await expect(w.exchange.place(sale)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
@@ -180,12 +180,12 @@ describe('the nonce', () => {
 
   test('is raised in every shard of the wallet, and its older orders end there', async () => {
     for (const shard of [0, 1, 3]) await w.exchange.place(at(shard, 0));
-    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+    expect((await w.exchange.raiseNonce(alice, 'one')).nonce).toBe(1);
     for (const shard of [0, 1, 2, 3])
       await expect(w.exchange.place(at(shard, 0))).rejects.toMatchObject(nonceIs('1'));
     await w.exchange.invalidateAll(alice, 1);
     expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 100_000_000, reservedMicro: 0 });
-    expect(await w.exchange.raiseNonce(alice, 'one')).toBe(1);
+    expect((await w.exchange.raiseNonce(alice, 'one')).nonce).toBe(1);
   });
 
   test('that a third shard sends with collateral is that of the home', async () => {

@@ -115,7 +115,7 @@ test(
           await until('another order was accepted', async () => (await acceptedOf(wallet)).length > count);
           // Before the raise, which frees collateral: the programs may have spent all that there is.
           count = (await acceptedOf(wallet)).length;
-          const nonce = await w.exchange.raiseNonce(wallet, `${round} ${turn}`);
+          const { nonce } = await w.exchange.raiseNonce(wallet, `${round} ${turn}`);
           await w.exchange.invalidateAll(wallet, nonce);
           const [seconds, micros] = await w.redis.time();
           raises.push({ wallet, nonce, atMs: Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000) });

@@ -35,7 +35,8 @@ const HEADERS: Readonly<Record<string, { description: string; required?: true; s
   },
   'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'Idempotent-Replayed': {
-    description: '`true` when this order was accepted before: the answer is its current record.',
+    description:
+      '`true` when this was done before by an earlier request: the answer is of the present state.',
     schema: constant('true'),
   },
   'WWW-Authenticate': { required: true, description: 'How to sign in (RFC 6750).', schema: text() },

@@ -9,7 +9,8 @@ const balances = (description: string) => ({ description, schema: 'Balances', ex
 export const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'A repeated request with the same key changes nothing.',
+  description:
+    'A request with the same key within an hour changes nothing, and its answer has `Idempotent-Replayed: true`. A key belongs to one body: with another one it is `IDEMPOTENCY_KEY_REUSED`. A split and a merge of a market share their keys. A refused request leaves its key unused.',
   schema: text(undefined, { pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   example: 'split-2027-02-01-a',
 };
@@ -25,6 +26,7 @@ const CONVERSION = {
     'INVALID_LOT',
     'INSUFFICIENT_BALANCE',
     'BALANCE_LIMIT',
+    'IDEMPOTENCY_KEY_REUSED',
     'MARKET_NOT_OPEN',
     'ON_CHAIN',
     'CANCEL_ONLY',
@@ -62,7 +64,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     description:
       'The wallet receives one Yes and one No for each unit of collateral. With funds on a chain it does so itself: `ON_CHAIN` has the transactions.',
     ...CONVERSION,
-    success: balances('The balances after the split.'),
+    success: { ...balances('The balances after the split.'), headers: ['Idempotent-Replayed'] },
   },
   [`POST ${PATHS.merge}`]: {
     id: 'mergeSets',
@@ -71,6 +73,6 @@ export const ACCOUNT_OPERATIONS: Operations = {
     description:
       'The wallet receives one unit of collateral for each pair of Yes and No. With funds on a chain it does so itself: `ON_CHAIN` has the transaction.',
     ...CONVERSION,
-    success: balances('The balances after the merge.'),
+    success: { ...balances('The balances after the merge.'), headers: ['Idempotent-Replayed'] },
   },
 };

@@ -65,8 +65,8 @@ const COMMENT_OPERATIONS: Operations = {
       example: COMMENT_BODY,
       schema: withLength(commentShape, 'body', COMMENT_MAX),
     },
-    success: comment('The comment.', 201),
-    codes: ['COMMENT_NOT_FOUND'],
+    success: { ...comment('The comment.', 201), headers: ['Idempotent-Replayed'] },
+    codes: ['COMMENT_NOT_FOUND', 'IDEMPOTENCY_KEY_REUSED'],
   },
   [`DELETE ${PATHS.comment}`]: {
     id: 'deleteComment',
@@ -149,7 +149,12 @@ export const TRADER_OPERATIONS: Operations = {
     limited: true,
     parameters: [idempotencyKey],
     body: { shape: emptyShape, example: {}, optional: true },
-    success: { description: 'The nonce to sign with.', schema: 'Nonce', example: { nonce: '1' } },
+    success: {
+      description: 'The nonce to sign with.',
+      schema: 'Nonce',
+      example: { nonce: '1' },
+      headers: ['Idempotent-Replayed'],
+    },
     codes: ['HALTED', 'ON_CHAIN'],
   },
   [`GET ${PATHS.myPositions}`]: {
