@@ -13,8 +13,6 @@ local trades = {}
 
 trades.HEAD = '>c32BBI2'
 trades.FILL = '>c32I2I6BI7I7I6I6'
--- The position of the fees in a packed fill, and the length of the fields after them.
-trades.FEES_AT, trades.BEHIND_FEES_AT = 42, 56
 
 -- A match with a single fill and no fees.
 function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)

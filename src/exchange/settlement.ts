@@ -10,7 +10,7 @@ import type { Lots, Pips } from './units';
  */
 
 /**
- * The most makers in one record; the scripts compute the taker's fee by the same number. On a chain each fill is a record of its
+ * Maximum makers of one record; the scripts count records by the same number. On a chain each fill is a record of its
  * own: a maker at fault fails its own fill and no other, and no match can need more gas than a transaction may have.
  */
 export const SETTLEMENT_MAKERS_MAX = { paper: 50, chain: 1 } as const satisfies Readonly<
@@ -54,7 +54,7 @@ export interface Settlement {
   readonly matchTypes: readonly MatchType[];
   /** The part of the taker's amount that the contract returns. */
   readonly refundAmount: bigint;
-  /** The fee, in tokens for a BUY, in collateral for a SELL. */
+  /** The sum of the fees of its fills, in tokens for a BUY, in collateral for a SELL. */
   readonly takerFeeAmount: bigint;
   readonly makerFeeAmounts: readonly bigint[];
 }
@@ -86,16 +86,17 @@ function settlementOf(
 ): Settlement {
   let filledLots = 0n;
   let value = 0n;
+  let takerFeeAmount = 0n;
   for (const { sizeLots, pricePips } of fills) {
     filledLots += BigInt(sizeLots);
     value += BigInt(sizeLots) * BigInt(pricePips);
+    takerFeeAmount += feeAmount(feeRateBps, taker.side, pricePips, sizeLots, scale);
   }
   const tokens = filledLots * scale.lotAmount;
   const collateral = value * scale.microAmount;
   const atLimit = filledLots * BigInt(taker.pricePips) * scale.microAmount;
   // At the order's limit, so that as much of the order is left on chain as here; the contract returns the difference.
   const given = taker.side === 1 ? tokens : isBudget ? collateral : atLimit;
-  const got = taker.side === 1 ? collateral : tokens;
   return {
     part,
     takerHash: taker.orderHash,
@@ -104,8 +105,10 @@ function settlementOf(
     makerFillAmounts: fills.map(({ maker, sizeLots }) => gives(maker, sizeLots, scale)),
     matchTypes: fills.map(({ matchType }) => matchType),
     refundAmount: taker.side === 0 ? given - collateral : 0n,
-    takerFeeAmount: feeAmount(feeRateBps, tokens, given, got, taker.side),
-    makerFeeAmounts: fills.map(({ maker, sizeLots }) => makerFee(feeRateBps, maker, sizeLots, scale)),
+    takerFeeAmount,
+    makerFeeAmounts: fills.map(({ maker, sizeLots }) =>
+      feeAmount(feeRateBps, maker.side, maker.pricePips, sizeLots, scale),
+    ),
   };
 }
 
@@ -113,20 +116,23 @@ function settlementOf(
 const gives = ({ side, pricePips }: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint =>
   side === 1 ? BigInt(sizeLots) * scale.lotAmount : BigInt(sizeLots) * BigInt(pricePips) * scale.microAmount;
 
-function makerFee(bps: number, maker: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint {
-  const tokens = BigInt(sizeLots) * scale.lotAmount;
-  const collateral = BigInt(sizeLots) * BigInt(maker.pricePips) * scale.microAmount;
-  const [given, got] = maker.side === 0 ? [collateral, tokens] : [tokens, collateral];
-  return feeAmount(bps, tokens, given, got, maker.side);
-}
-
-const PRICE_ONE = 10n ** 18n;
 const BPS_ONE = 10_000n;
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** CalculatorHelper.calculateFee: bps x min(p, 1 - p) of the tokens; a BUY pays it in tokens, a SELL in collateral. */
-function feeAmount(bps: number, tokens: bigint, given: bigint, got: bigint, side: Side): bigint {
-  if (bps === 0) return 0n;
-  const price = side === 0 ? (given * PRICE_ONE) / got : (got * PRICE_ONE) / given;
-  const least = price < PRICE_ONE - price ? price : PRICE_ONE - price;
-  return (BigInt(bps) * least * tokens) / (BPS_ONE * (side === 0 ? price : PRICE_ONE));
+/**
+ * The fee of an order for one fill, computed from what it exchanged in that fill and never from its limit: bps of the smaller
+ * of the collateral and the difference between the tokens and the collateral. A SELL pays it in collateral, a BUY in tokens
+ * at the price of the fill. It is rounded down. lua/lib/fee.lua and contracts/MarketExchange.sol compute the same.
+ */
+function feeAmount(
+  feeRateBps: number,
+  side: Side,
+  pricePips: Pips,
+  sizeLots: Lots,
+  scale: ChainScale,
+): bigint {
+  const tokens = BigInt(sizeLots) * scale.lotAmount;
+  const collateral = BigInt(sizeLots) * BigInt(pricePips) * scale.microAmount;
+  const charged = BigInt(feeRateBps) * min(collateral, tokens - collateral);
+  return side === 1 ? charged / BPS_ONE : (charged * tokens) / (BPS_ONE * collateral);
 }

@@ -12,9 +12,11 @@ export interface Walk {
   readonly costMicro: number;
   /** The last price reached; null when nothing fills. */
   readonly worstPips: number | null;
+  /** What fills at each level. */
+  readonly taken: readonly Level[];
 }
 
-const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
+const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null, taken: [] };
 
 /** Meets the levels, best first, while they are acceptable and `lotsAt` returns some lots. */
 function meet(
@@ -24,10 +26,14 @@ function meet(
 ): Walk {
   let walked = NOTHING;
   for (const { pips, lots } of levels) {
-    const taken = acceptable(pips) ? Math.min(lots, lotsAt(pips, walked)) : 0;
-    if (taken <= 0) break;
-    const { filledLots, costMicro } = walked;
-    walked = { filledLots: filledLots + taken, costMicro: costMicro + taken * pips, worstPips: pips };
+    const takenLots = acceptable(pips) ? Math.min(lots, lotsAt(pips, walked)) : 0;
+    if (takenLots <= 0) break;
+    walked = {
+      filledLots: walked.filledLots + takenLots,
+      costMicro: walked.costMicro + takenLots * pips,
+      worstPips: pips,
+      taken: [...walked.taken, { pips, lots: takenLots }],
+    };
   }
   return walked;
 }
@@ -96,7 +102,8 @@ function resultOf(now: Walk, restingLots: number, wouldTrade: boolean, draft: Dr
   const { side, pips } = draft;
   const costMicro = now.costMicro + restingLots * pips;
   const heldLots = now.filledLots + restingLots;
-  const feeMicro = feeOf(heldLots > 0 ? Math.round(costMicro / heldLots) : pips, heldLots, draft);
+  const fills = [...now.taken, { pips, lots: restingLots }];
+  const feeMicro = fills.reduce((sum, fill) => sum + feeOf(fill, draft), 0);
   return {
     filledLots: now.filledLots,
     restingLots,
@@ -109,8 +116,11 @@ function resultOf(now: Walk, restingLots: number, wouldTrade: boolean, draft: Dr
   };
 }
 
-/** As in the exchange contract: bps of the cheaper outcome's price; a seller pays in money, a buyer in shares. */
-function feeOf(pips: number, lots: number, { side, feeRateBps }: Draft): number {
+/**
+ * The fee of a fill, as the exchange computes it: bps of the cheaper outcome's price; a seller pays in money, a buyer in shares.
+ * A level may have several orders, whose fees are rounded down one by one.
+ */
+function feeOf({ pips, lots }: Level, { side, feeRateBps }: Draft): number {
   if (feeRateBps === 0 || lots === 0) return 0;
   const collateralMicro = (feeRateBps * Math.min(pips, PIPS_ONE - pips) * lots) / PIPS_ONE;
   return Math.floor(side === 'SELL' || pips === 0 ? collateralMicro : (collateralMicro * PIPS_ONE) / pips);

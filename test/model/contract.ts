@@ -1,9 +1,10 @@
 import type { SignedOrder } from '../../src/exchange/order';
+import { feeOfFill } from './fee';
 
 /**
  * The CTF exchange as arithmetic: `matchOrders` step by step, with its reverts, over balances in chain units.
- * Source: Polymarket/ctf-exchange, src/exchange/mixins/Trading.sol and libraries/CalculatorHelper.sol. It ignores
- * signatures, nonces and expiry.
+ * Source: Polymarket/ctf-exchange, src/exchange/mixins/Trading.sol. It ignores signatures, nonces and expiry, and fees are those
+ * of this exchange: of each fill, from the amounts exchanged in it.
  */
 const ONE = 10n ** 18n;
 const BPS = 10_000n;
@@ -87,20 +88,26 @@ export function createContract(tokens: readonly [bigint, bigint]) {
     return takingAmount(making, order);
   }
 
-  function fillMaker(taker: SignedOrder, maker: SignedOrder, making: bigint): bigint {
+  /** Returns the fee of the taker and that of the maker. */
+  function fillMaker(
+    taker: SignedOrder,
+    maker: SignedOrder,
+    making: bigint,
+  ): readonly [taker: bigint, maker: bigint] {
     if (!isCrossing(taker, maker)) throw new Revert('NotCrossing');
     const isAlike = taker.side === maker.side;
     if (isAlike === (taker.tokenId === maker.tokenId)) throw new Revert('MismatchedTokenIds');
     const taking = performChecks(maker, making);
-    const outcomes = maker.side === 0 ? taking : making;
-    const fee = calculateFee(maker.feeRateBps, outcomes, maker.makerAmount, maker.takerAmount, maker.side);
+    const [collateral, outcomes] = maker.side === 0 ? [making, taking] : [taking, making];
+    const takers = isAlike ? outcomes - collateral : collateral;
+    const fee = feeOfFill(maker.feeRateBps, maker.side, collateral, outcomes);
     const [gives, gets] = assets(maker);
     transfer(maker.maker, EXCHANGE, gives, making);
     if (isAlike) convert(maker.side === 0 ? taking : -making);
     if (balance(EXCHANGE, gets) < taking) throw new Revert('TooLittleTokensReceived');
     transfer(EXCHANGE, maker.maker, gets, taking - fee);
     transfer(EXCHANGE, OPERATOR, gets, fee);
-    return fee;
+    return [feeOfFill(taker.feeRateBps, taker.side, takers, outcomes), fee];
   }
 
   /** Splits (positive) or merges the exchange's own tokens. */
@@ -122,18 +129,15 @@ export function createContract(tokens: readonly [bigint, bigint]) {
       const least = performChecks(takerOrder, making);
       const [gives, gets] = assets(takerOrder);
       transfer(takerOrder.maker, EXCHANGE, gives, making);
-      const makerFees = makerOrders.map((maker, i) =>
-        fillMaker(takerOrder, maker, makerFillAmounts[i] ?? 0n),
-      );
+      const fees = makerOrders.map((maker, i) => fillMaker(takerOrder, maker, makerFillAmounts[i] ?? 0n));
       const taking = balance(EXCHANGE, gets);
       if (taking < least) throw new Revert('TooLittleTokensReceived');
-      const outcomes = takerOrder.side === 0 ? taking : making;
-      const takerFee = calculateFee(takerOrder.feeRateBps, outcomes, making, taking, takerOrder.side);
+      const takerFee = fees.reduce((sum, [fee]) => sum + fee, 0n);
       transfer(EXCHANGE, takerOrder.maker, gets, taking - takerFee);
       transfer(EXCHANGE, OPERATOR, gets, takerFee);
       const refund = balance(EXCHANGE, gives);
       transfer(EXCHANGE, takerOrder.maker, gives, refund);
-      return { refund, takerFee, makerFees };
+      return { refund, takerFee, makerFees: fees.map(([, fee]) => fee) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { PlaceRequest } from '../../src/store/verbs/place';
-import { calculateFee } from './fee';
+import { feeOfFill } from './fee';
 
 /** The makers of a match, their prices and fees: a stateless function of an order and the resting orders. */
 export interface ModelOrder
@@ -26,9 +26,6 @@ interface Plan extends Record<'stale' | 'stopped', ModelOrder[]> {
 }
 const ONE_PIPS = 10_000n;
 export const MICRO_PER_LOT = 10_000n;
-/** Chain units of a micro-unit at 18 decimals. */
-const CHAIN = 10n ** 12n;
-const SETTLEMENT_MAKERS = 50;
 
 const sum = (list: readonly bigint[]): bigint => list.reduce((total, n) => total + n, 0n);
 export const isBudget = (r: PlaceRequest): boolean => r.orderType === 'MARKET' && r.order.side === 0;
@@ -77,11 +74,12 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     const alike = r.order.side === 0 ? 'MINT' : 'MERGE';
     const type = r.order.side === maker.request.order.side ? alike : 'COMPLEMENTARY';
     const lots = left < remaining(maker) ? left : remaining(maker);
-    plan.fills.push({ maker, lots, price, type, takerFee: 0n, makerFee: 0n });
+    const takerFee = feeOf(r, lots, price);
+    const makerFee = feeOf(maker.request, lots, limitOf(maker.request));
+    plan.fills.push({ maker, lots, price, type, takerFee, makerFee });
     // A taker that cannot take all of a maker is done: only the last maker keeps lots.
     if (lots < remaining(maker)) break;
   }
-  charge(r, plan.fills);
   return plan;
 }
 /** Status and reason of the taker, or a refusal. */
@@ -94,26 +92,6 @@ export function verdict(r: PlaceRequest, plan: Plan): Pick<ModelOrder, 'status' 
   if (stop ?? rest) return { status: 'CANCELLED', reason: stop ?? rest };
   return { status: filled > 0n ? 'PARTIALLY_FILLED' : 'OPEN', reason: null };
 }
-/** The amount that `matchOrders` takes from an order that trades `lots` for `value` micro-units. */
-function feeOf(r: PlaceRequest, lots: bigint, value: bigint): bigint {
-  const [size, worth] = [lots * MICRO_PER_LOT * CHAIN, value * CHAIN];
-  const [making, taking] = r.order.side === 0 ? [worth, size] : [size, worth];
-  return calculateFee(BigInt(r.feeRateBps), size, making, taking, r.order.side) / CHAIN;
-}
-/** The taker pays for each settlement record as a whole; its fills share that by their tokens. */
-function charge(r: PlaceRequest, fills: readonly ModelFill[]): void {
-  // A BUY of exact size is settled at its own limit and refunded; the others at what they paid or received.
-  const isExact = r.order.side === 0 && !isBudget(r);
-  for (let from = 0; from < fills.length; from += SETTLEMENT_MAKERS) {
-    const settled = fills.slice(from, from + SETTLEMENT_MAKERS);
-    const all = sum(settled.map(({ lots }) => lots));
-    const due = feeOf(r, all, sum(settled.map(({ lots, price }) => lots * (isExact ? limitOf(r) : price))));
-    let before = 0n;
-    for (const fill of settled) {
-      const after = before + fill.lots;
-      fill.takerFee = (due * after) / all - (due * before) / all;
-      fill.makerFee = feeOf(fill.maker.request, fill.lots, fill.lots * limitOf(fill.maker.request));
-      before = after;
-    }
-  }
-}
+/** The fee that an order pays for `lots` at `price`. */
+const feeOf = (r: PlaceRequest, lots: bigint, price: bigint): bigint =>
+  feeOfFill(BigInt(r.feeRateBps), r.order.side, lots * price, lots * MICRO_PER_LOT);

@@ -63,6 +63,9 @@ test('a buyer pays the fee in shares, a seller in money', () => {
   // 1% of the cheaper outcome's 45 cents for 10 shares, in shares at 55 cents.
   expect(preview({}, at)).toMatchObject({ costMicro: 5_500_000, payoutMicro: 10_000_000 - 81_818 });
   expect(preview({ side: 'SELL', price: '50' }, at)).toMatchObject({ payoutMicro: 5_000_000 - 50_000 });
+  // The same at a limit above the price of the fill; and level by level.
+  expect(preview({ price: '95' }, at)).toMatchObject({ feeMicro: 81_818 });
+  expect(preview({ price: '60', shares: '120' }, at)).toMatchObject({ feeMicro: 818_181 + 133_333 });
 });
 
 test('the budget of a MARKET order is the present cost of its shares, and its limit is a little beyond the last level', () => {

@@ -17,55 +17,79 @@ async function open() {
   return w;
 }
 
-test('a BUY pays in tokens at its own limit, a SELL in collateral: 2 % x min(p, 1 - p)', async () => {
+test('a BUY pays in tokens, a SELL in collateral, both at the price of the fill: 2 % x min(p, 1 - p)', async () => {
   const { place, buy, sell, balance } = await open();
   await place(sell(bob, YES, '100', '0.55'));
   const reply = await place(buy(alice, YES, '100', '0.60'));
-  // Taker: 0.02 x 0.40 x 100 / 0.60 = 1.333333 Yes. Maker: 0.02 x 0.45 x 100 = 0.9.
-  expect(fees(reply)).toEqual(['1.333333/0.9']);
-  expect(await balance(alice)).toEqual({ cash: '9945 (0)', yes: '98.666667 (0)', no: '0 (0)' });
+  // Taker: 0.02 x 0.45 x 100 / 0.55 = 1.636363 Yes. Maker: 0.02 x 0.45 x 100 = 0.9.
+  expect(fees(reply)).toEqual(['1.636363/0.9']);
+  expect(await balance(alice)).toEqual({ cash: '9945 (0)', yes: '98.363637 (0)', no: '0 (0)' });
   expect((await balance(bob)).cash).toBe('9054.1 (0)');
-  expect(await balance('fee')).toEqual({ cash: '0.9 (0)', yes: '1.333333 (0)', no: '0 (0)' });
+  expect(await balance('fee')).toEqual({ cash: '0.9 (0)', yes: '1.636363 (0)', no: '0 (0)' });
+});
+
+test.each(['IOC', 'GTC', 'FOK', 'MARKET'] as const)(
+  'a BUY by %s pays the same fee whatever its limit is',
+  async (type) => {
+    const { place, buy, sell } = await open();
+    const found: string[] = [];
+    for (const limit of ['0.62', '0.63', '0.95', '0.99']) {
+      await place(sell(bob, YES, '10', '0.62'));
+      const budget = type === 'MARKET' ? { budget: '6.2' } : {};
+      found.push(...fees(await place(buy(alice, YES, '10', limit, { type, ...budget }))));
+    }
+    // 0.02 x 0.38 x 10 / 0.62 = 0.122580.
+    expect(found).toEqual(Array(4).fill('0.12258/0.076'));
+  },
+);
+
+test('a replacement pays the fee of its fill, too', async () => {
+  const { place, buy, sell, engine } = await open();
+  const old = await place(buy(alice, YES, '10', '0.10'));
+  await place(sell(bob, YES, '10', '0.62'));
+  const reply = await engine.replace(buy(alice, YES, '10', '0.95'), old.record.orderHash);
+  expect(fees(reply)).toEqual(['0.12258/0.076']);
 });
 
 test('in a MINT both pay in their own token', async () => {
   const { place, buy, balance } = await open();
   await place(buy(bob, NO, '100', '0.45'));
-  // Maker at 0.45: 0.02 x 0.45 x 100 / 0.45 = 2 No.
-  expect(fees(await place(buy(alice, YES, '100', '0.60')))).toEqual(['1.333333/2']);
-  expect(await balance('fee')).toEqual({ cash: '0 (0)', yes: '1.333333 (0)', no: '2 (0)' });
+  // Taker at 0.55: 0.02 x 0.45 x 100 / 0.55 = 1.636363 Yes. Maker at 0.45: 0.02 x 0.45 x 100 / 0.45 = 2 No.
+  expect(fees(await place(buy(alice, YES, '100', '0.60')))).toEqual(['1.636363/2']);
+  expect(await balance('fee')).toEqual({ cash: '0 (0)', yes: '1.636363 (0)', no: '2 (0)' });
 });
 
-test('a SELL taker pays on the average of its proceeds, shared by its fills', async () => {
+test('in a MERGE both pay the same collateral', async () => {
+  const { place, sell, balance } = await open();
+  await place(sell(bob, NO, '100', '0.45'));
+  // 0.02 x min(0.55, 0.45) x 100 on both sides.
+  expect(fees(await place(sell(carla, YES, '100', '0.30')))).toEqual(['0.9/0.9']);
+  expect((await balance('fee')).cash).toBe('1.8 (0)');
+});
+
+test('a taker pays for each fill by itself', async () => {
   const { place, buy, sell } = await open();
   await place(buy(alice, YES, '10', '0.70'));
   await place(buy(alice, YES, '30', '0.40'));
-  // 19 for 40 shares, 0.475 each: 0.02 x 0.475 x 40 = 0.38, of which 10/40 and 30/40.
-  expect(fees(await place(sell(bob, YES, '40', '0.30')))).toEqual(['0.095/0.085714', '0.285/0.6']);
+  // 0.02 x 0.30 x 10 = 0.06, and 0.02 x 0.40 x 30 = 0.24.
+  expect(fees(await place(sell(bob, YES, '40', '0.30')))).toEqual(['0.06/0.085714', '0.24/0.6']);
 });
 
-test('a MARKET BUY pays on the average it paid, never below zero for a fill', async () => {
+test('a MARKET BUY pays for each fill by itself', async () => {
   const { place, buy, sell } = await open();
   await place(sell(bob, YES, '100', '0.51'));
   await place(sell(carla, YES, '100', '0.99'));
-  // 150 for 200 shares, 0.75 each: 0.02 x 0.25 x 200 / 0.75 = 1.333333, half each.
+  // 0.02 x 0.49 x 100 / 0.51 = 1.921568, and 0.02 x 0.01 x 100 / 0.99 = 0.020202.
   const reply = await place(buy(alice, YES, '200', '0.99', { type: 'MARKET', budget: '150' }));
-  expect(fees(reply)).toEqual(['0.666666/0.98', '0.666667/0.02']);
+  expect(fees(reply)).toEqual(['1.921568/0.98', '0.020202/0.02']);
 });
 
-test('the taker pays for each settlement record of 50 makers as a whole', async () => {
+test('fees are rounded down to the micro-unit, for each fill by itself', async () => {
   const { place, buy, sell } = await open();
-  for (let i = 0; i < 51; i++) await place(sell(bob, YES, '0.01', '0.30'));
-  // 50 x 0.01 at 0.31: 0.02 x 0.5 = 0.01 Yes; the 51st alone 0.0002.
-  const { fills } = await place(buy(alice, YES, '0.51', '0.31'));
-  const total = (from: number, to: number): string =>
-    formatMicro(fills.slice(from, to).reduce((sum, f) => sum + f.takerFeeMicro, 0));
-  expect([total(0, 50), total(50, 51)]).toEqual(['0.01', '0.0002']);
-});
-
-test('fees are floored to the micro-unit', async () => {
-  const { place, buy, sell } = await open();
-  await place(sell(bob, YES, '0.01', '0.33'));
+  await place(sell(bob, YES, '0.01', '0.67'));
   // Taker: 0.02 x 0.33 x 0.01 / 0.67 = 0.0000985; maker: 0.02 x 0.33 x 0.01 = 0.000066.
   expect(fees(await place(buy(alice, YES, '0.01', '0.67')))).toEqual(['0.000098/0.000066']);
+  // Two fills of a lot: not 0.000197, the fee of both together.
+  for (const who of [bob, carla]) await place(sell(who, YES, '0.01', '0.67'));
+  expect(fees(await place(buy(alice, YES, '0.02', '0.67')))).toEqual(Array(2).fill('0.000098/0.000066'));
 });
