@@ -3,6 +3,12 @@
 # kubernetes-cluster.yaml run it in the image `redis`; elsewhere it needs redis-server on the PATH.
 # REDIS_PASSWORD is that of the users exchange and replica, REDIS_OPERATOR_PASSWORD that of operator: letters and digits.
 set -eu
+case "$REDIS_PASSWORD$REDIS_OPERATOR_PASSWORD" in
+  *change-this*)
+    echo 'REDIS_PASSWORD and REDIS_OPERATOR_PASSWORD must be passwords of your own, not those of an example' >&2
+    exit 78
+    ;;
+esac
 umask 077
 run=${REDIS_RUN:-/run}
 users=$run/users.acl settings=$run/redis.conf

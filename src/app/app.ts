@@ -136,7 +136,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   };
   try {
     await listed.start();
-    const port = await http.listen(config.port);
+    const port = await http.listen(config.port, config.host ?? undefined);
     realtime.start();
     backlog.start();
     congestion?.start();

@@ -138,9 +138,9 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   ]);
   if (onChain)
     store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
-  const { metricsPort } = config;
+  const { metricsPort, metricsHost } = config;
   const asked = { expose: store.metrics.expose, readiness: () => readinessOf(store) };
-  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, asked);
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, metricsHost, asked);
   log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {
     async stop() {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
 import { CHAIN_MAKERS_MAX, type ChainConfig, chainConfig, chainProblems } from './chain';
 import { ConfigError, type ConfigProblem, printable } from './report';
-import { BadValue, type JwtSecrets, parseJwtSecrets } from './values';
+import { BadValue, type JwtSecrets, parseJwtSecrets, refusePublished } from './values';
 import { VARIABLES, type Variable } from './variables';
 
 /**
@@ -12,6 +12,7 @@ import { VARIABLES, type Variable } from './variables';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const CHAIN_IDS = { mainnet: 56, testnet: 97 } as const;
+const PRIVATE_ADDRESSES = ['loopback', 'linklocal', 'uniquelocal'];
 const REDIS_URL_LOCAL = 'redis://127.0.0.1:6379';
 
 export type VariableName = keyof typeof VARIABLES;
@@ -20,6 +21,8 @@ type Values = { [Name in VariableName]: ReturnType<(typeof VARIABLES)[Name]['par
 export interface Config {
   readonly nodeEnv: Values['NODE_ENV'];
   readonly port: number;
+  /** The address to listen at; null: every address of the machine. */
+  readonly host: string | null;
   /** One URL, or those of the first nodes of a cluster. */
   readonly redisUrls: readonly string[];
   /** PEM: the CA of a rediss:// server, or its own certificate. */
@@ -44,6 +47,8 @@ export interface Config {
   /** The first signs; all of them verify. */
   readonly jwtSecrets: JwtSecrets;
   readonly adminToken: string | null;
+  /** Clients that the operators' paths exist for: addresses, networks, and the names that Express has for some. */
+  readonly operatorAddresses: 'any' | readonly string[];
   readonly funds: Values['FUNDS'];
   /** Null with paper funds. */
   readonly chain: ChainConfig | null;
@@ -61,6 +66,7 @@ export interface Config {
   readonly logLevel: Values['LOG_LEVEL'];
   readonly allowWeakDurability: boolean;
   readonly metricsPort: number | null;
+  readonly metricsHost: string | null;
   readonly drainMs: number;
   readonly eip712Name: string;
   readonly collateralDecimals: number;
@@ -83,6 +89,7 @@ export function loadConfig(env: Environment = process.env): Config {
     const text = textOf(name);
     try {
       refuseMissing(text, VARIABLES[name], textOf);
+      if (hidden && textOf('NODE_ENV') === 'production') refusePublished(text);
       const used = text === '' ? fallback : text;
       values[name] = used === null ? null : parse(used);
     } catch (error) {
@@ -126,6 +133,7 @@ function assemble(values: Values): Config {
   return Object.freeze({
     nodeEnv: values.NODE_ENV,
     port: values.PORT,
+    host: values.HOST,
     redisUrls,
     redisTlsCa: values.REDIS_TLS_CA,
     durability: values.DURABILITY,
@@ -141,6 +149,8 @@ function assemble(values: Values): Config {
     conditionalTokensAddress: values.CONDITIONAL_TOKENS_ADDRESS,
     jwtSecrets,
     adminToken: values.ADMIN_TOKEN,
+    operatorAddresses:
+      values.OPERATOR_ADDRESSES ?? (values.NODE_ENV === 'production' ? PRIVATE_ADDRESSES : 'any'),
     funds: values.FUNDS,
     chain: values.FUNDS === 'chain' ? chainConfig(values) : null,
     walletRpcUrls: values.CHAIN_RPC_URL ?? [],
@@ -155,6 +165,7 @@ function assemble(values: Values): Config {
     logLevel: values.LOG_LEVEL,
     allowWeakDurability: values.ALLOW_WEAK_DURABILITY,
     metricsPort: values.METRICS_PORT,
+    metricsHost: values.METRICS_HOST,
     drainMs: values.DRAIN_MS,
     eip712Name: values.EIP712_NAME,
     collateralDecimals: values.COLLATERAL_DECIMALS,

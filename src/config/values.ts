@@ -58,6 +58,20 @@ export function parseAdminToken(text: string): string {
   return text;
 }
 
+/** How the files of this repository mark the secrets that they leave to the operator. */
+const PLACEHOLDER = /change[-_ ]?(?:this|me|the)/i;
+/** Private keys of docs/signing.md, which are also the first accounts of every local test chain. */
+const PUBLISHED_KEYS =
+  /ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80|59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d/i;
+
+/** Refuses a secret that stands in a file of this repository, so that everybody knows it. */
+export function refusePublished(text: string): void {
+  if (PLACEHOLDER.test(text) || PUBLISHED_KEYS.test(text))
+    throw new BadValue(
+      'must be a secret of your own: this one stands in an example; try: openssl rand -hex 32',
+    );
+}
+
 const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
 function parseUrl(text: string, protocols: readonly string[]): URL {
@@ -135,22 +149,39 @@ export function parseOrigins(text: string): '*' | readonly string[] {
   });
 }
 
-/** The values of Express's `trust proxy`; `true` is left out, because it would believe any client's X-Forwarded-For. */
-export function parseTrustProxy(text: string): false | number | readonly string[] {
-  if (/^(off|0|false)$/.test(text)) return false;
-  if (/^\d{1,2}$/.test(text)) return Number(text);
+/** The IP address of an interface of this machine. */
+export function parseHost(text: string): string {
+  if (isIP(text) === 0) throw new BadValue('must be an IP address, such as 127.0.0.1 or ::1');
+  return text;
+}
+
+/** Addresses and networks, by the names that Express has for some of them. */
+function parseAddresses(text: string, problem: string): readonly string[] {
   return listOf(text).map((entry) => {
     const [address = '', bits, ...rest] = entry.split('/');
     const version = isIP(address);
     const bitsMax = version === 4 ? 32 : 128;
     const range = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
     if (!/^(loopback|linklocal|uniquelocal)$/.test(entry) && !(version > 0 && range && rest.length === 0)) {
-      throw new BadValue(
-        'must be off, a number of proxies, or a list of addresses, ranges, loopback, uniquelocal',
-      );
+      throw new BadValue(problem);
     }
     return entry;
   });
+}
+
+export const parseOperatorAddresses = (text: string): 'any' | readonly string[] =>
+  text === 'any'
+    ? text
+    : parseAddresses(text, 'must be any, or a list of addresses, ranges, loopback, linklocal, uniquelocal');
+
+/** The values of Express's `trust proxy`; `true` is left out, because it would believe any client's X-Forwarded-For. */
+export function parseTrustProxy(text: string): false | number | readonly string[] {
+  if (/^(off|0|false)$/.test(text)) return false;
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  return parseAddresses(
+    text,
+    'must be off, a number of proxies, or a list of addresses, ranges, loopback, uniquelocal',
+  );
 }
 
 export type JwtSecrets = readonly [JwtSecret, ...JwtSecret[]];

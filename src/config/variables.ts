@@ -10,7 +10,9 @@ import {
   parseCertificates,
   parseContractAddress,
   parseGasPrice,
+  parseHost,
   parseJwtSecrets,
+  parseOperatorAddresses,
   parseOrigins,
   parsePrivateKey,
   parsePrivateKeys,
@@ -61,6 +63,10 @@ export const VARIABLES = {
     'development, production or test',
   ),
   PORT: variable('3000', wholeNumber(0, 65_535), 'where web listens; 0 takes any free port'),
+  HOST: optional(
+    parseHost,
+    'the IP address that web listens at, such as 127.0.0.1 with a proxy on the same machine; unset: every address',
+  ),
   REDIS_URL: optional(
     parseRedisUrls,
     'redis:// or rediss://; a comma-separated list is a cluster; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
@@ -122,6 +128,10 @@ export const VARIABLES = {
     'opens the admin routes, at least 32 characters; unset, they answer 404',
     secret,
   ),
+  OPERATOR_ADDRESSES: optional(
+    parseOperatorAddresses,
+    'clients that /admin, /metrics and /operate exist for, any or a list of addresses, ranges, loopback, linklocal, uniquelocal; unset: these three in production, else any',
+  ),
   FUNDS: variable(
     'paper',
     oneOf('paper', 'chain'),
@@ -169,6 +179,10 @@ export const VARIABLES = {
   METRICS_PORT: optional(
     wholeNumber(0, 65_535),
     'where a worker answers GET /metrics, /livez and /readyz; unset: nowhere (web answers them on PORT)',
+  ),
+  METRICS_HOST: optional(
+    parseHost,
+    'the IP address that a worker listens at for METRICS_PORT; unset: every address',
   ),
   DRAIN_MS: variable(
     '1500',

@@ -15,6 +15,7 @@ import { ClientGone, logFailure, refusalOf } from './failures';
 import { createResponseClass, type HeldResponse } from './held-response';
 import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
+import { createOperatorAddresses, type Visitor } from './operator-addresses';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
 import { pageNotFound, servePageLinks } from './page-links';
@@ -61,7 +62,10 @@ export function createApplication(
   const answerError = errorAnswers(deps);
   app.use(asMiddleware(answerError));
   const serving = {
-    ...{ app, answerError, preface: createPreface(deps) },
+    app,
+    answerError,
+    preface: createPreface(deps),
+    checkOperatorAddress: createOperatorAddresses(deps.config),
     handlerOf: createRouting(routesOf(endpoints, deps, dispatchDeps)),
   };
   return withOwnPrototypes(serving, deps.config.rateLimit ? createPace(PACE) : noPace);
@@ -124,6 +128,7 @@ const asMiddleware =
 interface Serving {
   readonly app: Express;
   readonly preface: Preface;
+  readonly checkOperatorAddress: (visitor: Visitor) => void;
   readonly handlerOf: ReturnType<typeof createRouting>;
   readonly answerError: AnswerError;
 }
@@ -135,7 +140,8 @@ type OwnResponse = Response & HeldResponse;
  * Express serves the pages. Endpoints do without its router, whose layers took 3 microseconds of each order. Express would not
  * serve a target that it cannot parse, and its own answer would be HTML.
  */
-function listenerOf({ app, preface, handlerOf, answerError }: Serving, pace: Pace): RequestListener {
+function listenerOf(serving: Serving, pace: Pace): RequestListener {
+  const { app, preface, checkOperatorAddress, handlerOf, answerError } = serving;
   const refuseTarget = (request: Request, response: Response): void => {
     if (response.headersSent) return;
     response.setHeader(REQUEST_ID, idFor(request));
@@ -149,6 +155,7 @@ function listenerOf({ app, preface, handlerOf, answerError }: Serving, pace: Pac
     if (!hasPath(request)) return refuseTarget(request, response);
     try {
       preface(request, response);
+      checkOperatorAddress(request);
       const handle = handlerOf(request);
       if (handle) return await handle(request, response);
       response.release();

@@ -34,7 +34,7 @@ const json = (status: number, body: object): Answer => ({
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** The HTTP server of a worker, for Prometheus and for a supervisor that checks whether the worker is alive. */
-export async function serveMetrics(port: number, asked: Asked): Promise<MetricsServer> {
+export async function serveMetrics(port: number, host: string | null, asked: Asked): Promise<MetricsServer> {
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
     '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
     '/livez': async () => json(200, { status: 'alive' }),
@@ -52,7 +52,7 @@ export async function serveMetrics(port: number, asked: Asked): Promise<MetricsS
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, () => {
+    server.listen(port, host ?? undefined, () => {
       server.off('error', reject);
       resolve();
     });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config/variables';
@@ -169,17 +170,27 @@ describe('docs/deploy/kubernetes-cluster.yaml', () => {
     expect([set.spec.selector.matchLabels, apart.labelSelector.matchLabels]).toEqual([label, label]);
   });
 
-  test('gives the exchange of kubernetes.yaml shards and the addresses of the nodes, and changes no other setting', () => {
-    const { SHARDS: shards, ...others } = named(several, 'ConfigMap', 'exchange').data;
-    expect(others).toEqual(named(plain, 'ConfigMap', 'exchange').data);
+  test('changes no object of kubernetes.yaml, which has the settings for this cluster in comments', () => {
+    const namesOf = (objects: readonly Json[]) =>
+      objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(namesOf(several).filter((name) => namesOf(plain).includes(name))).toEqual([]);
+    const text = read('docs/deploy/kubernetes.yaml');
+    const shards = /^ {2}# SHARDS: "(\d+)"$/m.exec(text)?.[1] ?? '';
     expect(VARIABLES.SHARDS.parse(shards)).toBeGreaterThanOrEqual(MASTERS);
-    const { REDIS_URL: url, ...secrets } = named(several, 'Secret', 'exchange').stringData;
-    const { REDIS_URL: _, ...before } = named(plain, 'Secret', 'exchange').stringData;
-    expect(secrets).toEqual(before);
     const password = named(several, 'Secret', 'redis').stringData.REDIS_PASSWORD;
     const [first, ...rest] = hosts;
-    expect(url).toBe(
+    expect(/^ {2}# REDIS_URL: (.*)$/m.exec(text)?.[1]).toBe(
       [`redis://exchange:${password}@${first}`, ...rest.map((host) => `redis://${host}`)].join(','),
     );
+  });
+
+  test('starts no node with a password of an example', () => {
+    const { stringData: passwords } = named(several, 'Secret', 'redis');
+    const started = spawnSync('sh', [path.join(ROOT, 'docs/deploy/redis-node.sh')], {
+      env: { ...process.env, ...passwords },
+      encoding: 'utf8',
+      timeout: 10_000,
+    });
+    expect([started.status, started.stderr]).toEqual([78, expect.stringContaining('of your own')]);
   });
 });

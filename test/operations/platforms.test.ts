@@ -142,6 +142,16 @@ test('the manifest sets only known variables, and all that production requires',
   expect(Object.keys(data).filter((name) => secrets.includes(name))).toEqual([]);
 });
 
+test('the ingress serves the operators’ paths to no client from outside', () => {
+  const { metadata, spec } = byName('Ingress', 'exchange-operators');
+  expect(metadata.annotations).toEqual({
+    'nginx.ingress.kubernetes.io/whitelist-source-range': '127.0.0.1/32',
+  });
+  const [rule] = spec.rules;
+  expect(rule.host).toBe(byName('Ingress', 'exchange').spec.rules[0].host);
+  expect(rule.http.paths.map(({ path: prefix }: Json) => prefix)).toEqual(['/admin', '/metrics', '/operate']);
+});
+
 test('app.json asks Heroku for the processes of the Procfile and for known variables, with what production requires', () => {
   const app = JSON.parse(read('app.json'));
   const known = ['name', 'description', 'keywords', 'stack', 'buildpacks', 'formation', 'addons', 'env'];

@@ -45,7 +45,8 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'Metrics for Prometheus',
     description:
-      'The metrics in the text format of Prometheus; docs/metrics.md explains each. No rate limit applies.',
+      'The metrics in the text format of Prometheus; docs/metrics.md explains each. No rate limit applies. Only the addresses of OPERATOR_ADDRESSES are served.',
+    codes: ['NOT_FOUND'],
     success: {
       description: 'The metrics.',
       schema: 'Metrics',
