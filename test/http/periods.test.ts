@@ -103,6 +103,23 @@ describe.each(LISTS)('%s', (list) => {
     expect(during.length).toBe(before.length + 5);
   });
 
+  test('polls that follow the cursor, then the time of their last row, pass a moment with more rows than a page', async () => {
+    const seen = new Set<string>();
+    let since = 0;
+    for (let poll = 0; poll < 3; poll++) {
+      const rows = await walk(list, `order=asc&limit=2&since=${since}`);
+      for (const row of rows) {
+        seen.add(row.id);
+        since = atMs(row);
+      }
+      // The last moment of each poll has three trades.
+      for (const lots of [100, 200, 300]) await bob.submit(market, limit('BUY', 1, 4_000, lots));
+      await alice.submit(market, limit('BUY', 0, 6_000, 600));
+    }
+    for (const row of await walk(list, `order=asc&limit=2&since=${since}`)) seen.add(row.id);
+    expect([...seen]).toEqual(ids(await walk(list, 'limit=100&order=asc')));
+  });
+
   test.each([
     ['since=tomorrow', 'since'],
     ['until=1.5', 'until'],

@@ -113,7 +113,7 @@ class Client:
         return self.get("/me/activity", signed_in=True, **query)
 
     def walk(self, page: Callable[..., Any], **query: Any) -> Iterator[Any]:
-        """Every row of a list: `client.walk(client.orders, status="open")`."""
+        """Every row of a list: `client.walk(client.orders, status="open")`. With `since` and `order="asc"` it polls."""
         cursor: Optional[str] = None
         while True:
             answer = page(cursor=cursor, **query)

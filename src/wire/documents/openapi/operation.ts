@@ -95,7 +95,12 @@ export const cursor: Parameter = query('cursor', 'The `nextCursor` of the previo
 
 /** A time range of a list, and its direction. */
 export const period: readonly Parameter[] = [
-  query('since', 'Only rows from this time on, in milliseconds since 1970.', integer(), 1801483205000),
+  query(
+    'since',
+    'Only rows from this time on, in milliseconds since 1970. To poll, follow `nextCursor` until it is null, then ask from the time of your last row: a millisecond may have more rows than a page.',
+    integer(),
+    1801483205000,
+  ),
   query('until', 'Only rows up to this time, in milliseconds since 1970.', integer(), 1801483210000),
   query(
     'order',
