@@ -15,6 +15,7 @@ import { formatMicro } from '../exchange/units';
 import type { ChainRequests } from '../store/chain/requests';
 import type { Markets } from '../store/markets/markets';
 import type { Reads } from '../store/reads/reads';
+import { marketNotOpen } from '../store/redis/refusals';
 import type { Engine } from '../store/verbs/engine';
 import { contractsOf } from './chain';
 
@@ -41,7 +42,7 @@ export function walletsOnChain(
     async convert(marketId, wallet, setsMicro) {
       const { terms, state } = await reads.view(marketId);
       // Else the transactions would fail there, or cost the wallet its orders and matches.
-      if (state.status !== 'OPEN') throw new Refusal('MARKET_NOT_OPEN', `the market is ${state.status}`);
+      if (state.status !== 'OPEN') throw marketNotOpen(state.status);
       await see(wallet, marketId);
       checkCover(await reads.balances(wallet), marketId, setsMicro);
       const units = BigInt(Math.abs(setsMicro)) * scale.microAmount;

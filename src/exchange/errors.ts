@@ -1,6 +1,8 @@
 /**
  * Every refusal that the exchange can return: one table of code -> HTTP status -> title.
- * `retryable` means that the same request may succeed later without a change.
+ * `retryable` means that the request itself is right: well formed, authorized, and about things that exist and are not over.
+ * The very same request can succeed later, when the exchange, the market or the wallet is in another state. A MARKET_NOT_OPEN says
+ * so itself, because a market that has ended does not open again.
  * docs/errors.md explains every code, and a test compares it with this table. The OpenAPI document is made from it.
  */
 export const ERRORS = {
@@ -30,29 +32,33 @@ export const ERRORS = {
   REFRESH_REUSED: { status: 401, title: 'The refresh token was used before; the session is revoked' },
   MAKER_MISMATCH: { status: 403, title: 'The order belongs to another wallet' },
   FORBIDDEN: { status: 403, title: 'The caller is not allowed to do this' },
-  WALLET_SUSPENDED: { status: 403, title: 'The wallet is suspended' },
+  WALLET_SUSPENDED: { status: 403, title: 'The wallet is suspended', retryable: true },
   MARKET_NOT_FOUND: { status: 404, title: 'The market does not exist' },
   EVENT_NOT_FOUND: { status: 404, title: 'The event does not exist' },
   ORDER_NOT_FOUND: { status: 404, title: 'The order does not exist' },
   COMMENT_NOT_FOUND: { status: 404, title: 'The comment does not exist' },
   NOT_FOUND: { status: 404, title: 'The resource does not exist' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The resource does not support this method' },
-  REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time', retryable: true },
   DUPLICATE_ORDER: { status: 409, title: 'The order was submitted before with another order type' },
   ORDER_NOT_CANCELLABLE: { status: 409, title: 'The order is final' },
   MARKET_NOT_OPEN: { status: 409, title: 'The market is not open' },
   ON_CHAIN: { status: 409, title: 'The wallet does this itself, on the chain' },
-  USERNAME_TAKEN: { status: 409, title: 'The username is taken' },
+  USERNAME_TAKEN: { status: 409, title: 'The username is taken', retryable: true },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The Idempotency-Key belongs to another request' },
-  FOK_NOT_FILLED: { status: 422, title: 'The order cannot be filled completely' },
-  POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
-  INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
-  BALANCE_LIMIT: { status: 422, title: 'An account or a market would exceed its limit' },
-  INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
-  UNSETTLED_LIMIT: { status: 422, title: 'The wallet has too much that waits for the chain' },
-  SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
+  FOK_NOT_FILLED: { status: 422, title: 'The order cannot be filled completely', retryable: true },
+  POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once', retryable: true },
+  INSUFFICIENT_BALANCE: { status: 422, title: 'The balance is too small', retryable: true },
+  BALANCE_LIMIT: { status: 422, title: 'An account or a market would exceed its limit', retryable: true },
+  INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order', retryable: true },
+  UNSETTLED_LIMIT: {
+    status: 422,
+    title: 'The wallet has too much that waits for the chain',
+    retryable: true,
+  },
+  SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order", retryable: true },
   DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },
   RATE_LIMITED: { status: 429, title: 'Too many requests', retryable: true },
   INTERNAL: { status: 500, title: 'The exchange failed', retryable: true },
@@ -91,9 +97,5 @@ export class Refusal extends Error {
 
   get status(): number {
     return ERRORS[this.code].status;
-  }
-
-  get retryable(): boolean {
-    return 'retryable' in ERRORS[this.code];
   }
 }

@@ -217,23 +217,23 @@ function outOfRange(market: MarketTerms): Refusal {
   );
 }
 
-/** Ten years of 365.25 days. */
-const EXPIRATION_AHEAD_MAX_SEC = 315_576_000n;
+/** The first second of 2100, the default of public order builders. */
+const EXPIRATION_MAX = 4_102_444_800n;
 /** An expiration above this must be in milliseconds: as milliseconds it is a day of 2001, as seconds the year 33658. */
 const MILLISECONDS_FROM = 1_000_000_000_000n;
 
 /**
- * Throws ORDER_EXPIRED when the order has expired (`now >= expiration`), INVALID_EXPIRATION when its expiration is more than
- * ten years ahead. The script checks the expiration again, by Redis time.
+ * Throws ORDER_EXPIRED when the order has expired (`now >= expiration`), INVALID_EXPIRATION when its expiration is after
+ * EXPIRATION_MAX. The script checks the expiration again, by Redis time.
  */
 export function checkExpiry(order: SignedOrder, nowMs: number): void {
-  const maximum = BigInt(Math.trunc(nowMs / 1_000)) + EXPIRATION_AHEAD_MAX_SEC;
-  if (order.expiration > maximum) {
-    const isMilliseconds = order.expiration >= MILLISECONDS_FROM && order.expiration / 1_000n <= maximum;
+  if (order.expiration > EXPIRATION_MAX) {
+    const isMilliseconds =
+      order.expiration >= MILLISECONDS_FROM && order.expiration / 1_000n <= EXPIRATION_MAX;
     const detail = isMilliseconds
-      ? `expiration is in seconds, and this looks like milliseconds; at most ${maximum}, ten years ahead`
-      : `expiration must be at most ${maximum}, ten years ahead; 0 never expires`;
-    throw new Refusal('INVALID_EXPIRATION', detail, { maximum: maximum.toString() });
+      ? `expiration is in seconds, and this looks like milliseconds; at most ${EXPIRATION_MAX}, the year 2100`
+      : `expiration must be at most ${EXPIRATION_MAX}, the year 2100; 0 never expires`;
+    throw new Refusal('INVALID_EXPIRATION', detail, { maximum: EXPIRATION_MAX.toString() });
   }
   if (order.expiration !== 0n && order.expiration * 1000n <= BigInt(Math.trunc(nowMs))) {
     throw new Refusal(

@@ -15,7 +15,6 @@ export async function signWithSdk(wallet: Wallet, exchange: string, terms: Parti
     makerAmount: terms.makerAmount ?? 0n,
     takerAmount: terms.takerAmount ?? 0n,
     feeRateBps: terms.feeRateBps ?? 0n,
-    // By default its orders expire in 2100; orders here are limited to ten years.
     expiresAt: new Date(Date.now() + DAY_MS),
   });
   const typedData = builder.buildTypedData(built, { isNegRisk: false, isYieldBearing: false });

@@ -214,7 +214,7 @@ describe('without any answer', () => {
     expect(error).toMatchObject({
       status: 422,
       code: 'INSUFFICIENT_BALANCE',
-      retryable: false,
+      retryable: true,
       problem: { required: '10', available: '0', asset: 'YES' },
       requestId: expect.stringMatching(/^[A-Za-z0-9_-]+$/),
     });

@@ -60,7 +60,7 @@ test('resolving answers the market as it then is, pays winners and returns order
   // The end is final: the trade is still shown, and nothing new comes.
   expect((await elsewhere(`/markets/${market.id}/trades`)).body.data).toHaveLength(1);
   const late = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
-  expect([late.status, late.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
+  expect([late.status, late.body.code, late.body.retryable]).toEqual([409, 'MARKET_NOT_OPEN', false]);
 });
 
 test('repeating a resolution answers the same and pays nothing, and another result is refused', async () => {

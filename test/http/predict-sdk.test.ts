@@ -16,7 +16,6 @@ beforeAll(async () => {
 afterAll(() => exchange.stop());
 
 const SHARE = 10n ** 18n;
-const DAY_MS = 86_400_000;
 
 async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
   const addresses = { ...AddressesByChainId[ChainId.BnbTestnet], CTF_EXCHANGE: domain.verifyingContract };
@@ -34,8 +33,6 @@ async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
     makerAmount,
     takerAmount,
     feeRateBps: 0n,
-    // By default its orders expire in 2100; orders here are limited to ten years.
-    expiresAt: new Date(Date.now() + DAY_MS),
   });
   const typedData = builder.buildTypedData(built, { isNegRisk: false, isYieldBearing: false });
   typedData.domain.name = domain.name;

@@ -76,7 +76,7 @@ test('a username belongs to one wallet, in any case and however many request it 
   const winner = answers.findIndex(({ status }) => status === 200);
   const [owner, loser] = [traders[winner], traders[(winner + 1) % 8]] as [Trader, Trader];
   const refused = await edit(loser, { username: 'rainMan', bio: 'stolen' });
-  expect(refused.body).toMatchObject({ status: 409, code: 'USERNAME_TAKEN', retryable: false });
+  expect(refused.body).toMatchObject({ status: 409, code: 'USERNAME_TAKEN', retryable: true });
   // A refusal does not change the other members either.
   expect((await profileOf(loser.address)).body).toMatchObject({ username: null, bio: null });
   // The wallet may take its own name in another spelling; the name that it gives up is free at once.

@@ -7,6 +7,7 @@ from typing import Any, Mapping, Optional
 #: Refusals which state that nothing was done, although their status is 5xx.
 REFUSED = ("CANCEL_ONLY", "HALTED", "BACKLOG")
 REQUEST_TIMEOUT = 408
+TOO_MANY = 429
 SERVER_ERROR = 500
 
 
@@ -38,7 +39,11 @@ class ExchangeError(Exception):
     @property
     def is_worth_another(self) -> bool:
         """Whether the same request may be answered another time: no answer, 5xx, or a limit."""
-        return self.code != "NOT_SIGNED_IN" and (self.status == 0 or bool(self.problem.get("retryable", self.status >= SERVER_ERROR)))
+        if self.status == 0:
+            return self.code != "NOT_SIGNED_IN"
+        # Another refusal that is `retryable` waits for the market or the wallet, which may take any time.
+        passes = self.status >= SERVER_ERROR or self.status in (REQUEST_TIMEOUT, TOO_MANY)
+        return passes and bool(self.problem.get("retryable", self.status >= SERVER_ERROR))
 
     @property
     def is_outcome_unknown(self) -> bool:

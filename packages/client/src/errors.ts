@@ -16,8 +16,8 @@ interface Facts {
 
 /** Refusals which state that nothing was done, although their status is 5xx. */
 const REFUSED: ReadonlySet<string> = new Set(['CANCEL_ONLY', 'HALTED', 'BACKLOG']);
-const REQUEST_TIMEOUT = 408;
-const SERVER_ERROR = 500;
+export const REQUEST_TIMEOUT = 408;
+export const SERVER_ERROR = 500;
 /** The most characters shown of an answer that is no problem document. */
 const TEXT_MAX = 200;
 

@@ -1,4 +1,4 @@
-import type { ExchangeError } from './errors';
+import { type ExchangeError, REQUEST_TIMEOUT, SERVER_ERROR } from './errors';
 import type { Sessions } from './sessions';
 import { persist, type Send } from './transport';
 import type {
@@ -21,10 +21,15 @@ import type { Candles, CandlesQuery, MarketEvent, ProgramVersion } from './types
 
 /** The latest time after the first attempt at which another begins. */
 export const READ_MS_MAX = 10_000;
+/** Statuses below 500 that say nothing about what was asked for. */
+const AGAIN: ReadonlySet<number> = new Set([REQUEST_TIMEOUT, 429]);
 
-/** A read changes nothing, so it is safe to repeat. */
-export const isWorthAnother = (error: ExchangeError): boolean =>
-  error.retryable && error.code !== 'NOT_SIGNED_IN';
+/**
+ * A read changes nothing, so it is safe to repeat. Another refusal that is `retryable` waits for the market or the wallet, which
+ * may take any time.
+ */
+export const isWorthAnother = ({ status, code, retryable }: ExchangeError): boolean =>
+  retryable && code !== 'NOT_SIGNED_IN' && (status === 0 || AGAIN.has(status) || status >= SERVER_ERROR);
 
 const marketPath = (id: string, view = ''): string => `/markets/${encodeURIComponent(id)}${view}`;
 

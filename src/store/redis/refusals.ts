@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, Refusal } from '../../exchange/errors';
-import { MARKET_STATUSES } from '../../exchange/market';
+import { MARKET_STATUSES, type MarketStatus } from '../../exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
 
 /** Converts a code of a script to a refusal of the error table. */
@@ -26,13 +26,19 @@ export const balanceOf = (
   ASSETS[Number(detail[2])] ?? 'COLLATERAL',
 ];
 
+/** Only a draft and a paused market may open. */
+export const marketNotOpen = (status: MarketStatus | undefined): Refusal =>
+  new Refusal('MARKET_NOT_OPEN', `the market is ${status ?? 'not open'}`, {
+    retryable: status === 'DRAFT' || status === 'PAUSED',
+  });
+
 /** Converts a script's refusal to the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);
   switch (code) {
     case 'INSUFFICIENT_BALANCE': {
       const [required, available, asset] = balanceOf(detail);
-      return new Refusal(code, `the order needs ${required} ${asset}; ${available} is available`, {
+      return new Refusal(code, `${required} ${asset} is needed; ${available} is available`, {
         required,
         available,
         asset,
@@ -70,7 +76,7 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       );
     }
     case 'MARKET_NOT_OPEN':
-      return new Refusal(code, `the market is ${MARKET_STATUSES[number(0)] ?? 'not open'}`);
+      return marketNotOpen(MARKET_STATUSES[number(0)]);
     default:
       return new Refusal(refusalCode(code));
   }

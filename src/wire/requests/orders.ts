@@ -70,7 +70,7 @@ const orderSchema = Joi.object({
     'The least that the maker gets for it, in chain units: tokens for a BUY, collateral for a SELL. The price is collateral divided by tokens, exactly on the tick.',
   ),
   expiration: uint256.description(
-    'The time when the order expires, in seconds since 1970, at most ten years ahead; `0` means never.',
+    'The time when the order expires, in seconds since 1970, at most 4102444800 (2100-01-01); `0` means never.',
   ),
   nonce: uint256.description("The maker's current nonce: `0` until `POST /me/nonce` raised it."),
   feeRateBps: uint256.description("The market's `feeRateBps`, in hundredths of a percent."),

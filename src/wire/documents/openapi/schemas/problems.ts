@@ -63,9 +63,15 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       hint: 'CHAIN_ID',
     },
   },
+  MARKET_NOT_OPEN: {
+    members: {
+      retryable: described({ type: 'boolean' }, 'Whether the market may open: it is a draft, or paused.'),
+    },
+    example: { retryable: true },
+  },
   INVALID_EXPIRATION: {
     members: {
-      maximum: described(ref('Uint256'), 'The latest expiration that an order may have now.'),
+      maximum: described(ref('Uint256'), 'The latest expiration that an order may have: 2100-01-01.'),
       minimum: described(
         ref('Uint256'),
         'The earliest expiration that an order with one may have now, with funds on a chain.',
@@ -73,7 +79,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
     },
     // A refused expiration passes one of the two.
     optional: ['maximum', 'minimum'],
-    example: { maximum: '2117563205' },
+    example: { maximum: '4102444800' },
   },
   INVALID_TICK: { ...nearest(nullable(ref('Price'))), example: { nearest: ['0.62', '0.63'] } },
   INVALID_LOT: { ...nearest(ref('Size')), example: { nearest: ['10', '10.01'] } },
