@@ -30,6 +30,14 @@ export const EIP712_ORDER_TYPES = {
   ],
 };
 
+/** The domain as a type: wallets that take typed data as JSON hash an empty domain without it. */
+export const EIP712_DOMAIN_TYPE = [
+  { name: 'name', type: 'string' },
+  { name: 'version', type: 'string' },
+  { name: 'chainId', type: 'uint256' },
+  { name: 'verifyingContract', type: 'address' },
+];
+
 const WORD = 32;
 const WORDS = 1 + EIP712_ORDER_TYPES.Order.length;
 const ADDRESS_LENGTH = 42;

@@ -107,6 +107,8 @@ function wrongDomains(ours: OrderDomain, otherContracts: readonly string[]): (re
   const names = new Set([name.toLowerCase(), name.toUpperCase(), name.replaceAll(' ', ''), ...NAMES]);
   names.delete(name);
   const domains: [Hint, Fields][] = [
+    // Typed data as JSON whose types have no EIP712Domain.
+    ['DOMAIN_TYPE', {}],
     ...chainIds.map((other): [Hint, Fields] => ['CHAIN_ID', { ...ours, chainId: other }]),
     ['CHAIN_ID', { name, version, verifyingContract }],
     ...contracts.map((other): [Hint, Fields] => [

@@ -77,6 +77,7 @@ export const HINTS = [
   'DOMAIN_NAME',
   'VERSION',
   'MEMBER_ORDER',
+  'DOMAIN_TYPE',
   'PERSONAL_SIGN',
   'SIGNER',
 ] as const;

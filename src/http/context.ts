@@ -1,5 +1,5 @@
 import { checksumAddress } from '../auth/address';
-import { EIP712_ORDER_TYPES, ORDER_PRIMARY_TYPE } from '../auth/order-hash';
+import { EIP712_DOMAIN_TYPE, EIP712_ORDER_TYPES, ORDER_PRIMARY_TYPE } from '../auth/order-hash';
 import { Refusal } from '../exchange/errors';
 import type { Market, TradeFacts } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
@@ -60,7 +60,12 @@ export function createContext(deps: RouteDeps): Context {
   return {
     ...deps,
     ticket: {
-      eip712: { domain: { ...verifier.domain }, primaryType: ORDER_PRIMARY_TYPE, types: EIP712_ORDER_TYPES },
+      eip712: {
+        domain: { ...verifier.domain },
+        primaryType: ORDER_PRIMARY_TYPE,
+        types: EIP712_ORDER_TYPES,
+        typesWithDomain: { EIP712Domain: EIP712_DOMAIN_TYPE, ...EIP712_ORDER_TYPES },
+      },
       contracts: {
         exchange: verifier.domain.verifyingContract,
         collateral: checksumAddress(config.collateralAddress),

@@ -39,6 +39,7 @@ test.each([
       verifyingContract: OTHER_EXCHANGE,
     },
   ],
+  ['DOMAIN_TYPE', 'no member at all, as a wallet hashes JSON without EIP712Domain', {}],
   ['VERIFYING_CONTRACT', 'the zero address', { ...DOMAIN, verifyingContract: ZERO }],
   ['VERIFYING_CONTRACT', 'the collateral', { ...DOMAIN, verifyingContract: COLLATERAL }],
   ['VERIFYING_CONTRACT', 'no contract', { name, version, chainId }],

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { TypedDataEncoder } from 'ethers';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type Domain, type OpenMarket, openMarket, type Trader } from '../support/trader';
@@ -231,6 +232,13 @@ test('the facts about the exchange have exactly the documented bodies', async ()
     durability: 'none',
   });
   expect(body.eip712).toMatchObject({ domain, primaryType: 'Order' });
+  const { types, typesWithDomain } = body.eip712;
+  // What a wallet does with `eth_signTypedData_v4`: both types are given.
+  const { EIP712Domain, ...rest } = typesWithDomain;
+  expect(rest).toEqual(types);
+  expect(TypedDataEncoder.hashStruct('EIP712Domain', { EIP712Domain }, domain)).toBe(
+    TypedDataEncoder.hashDomain(domain),
+  );
   expect(Math.abs((await get('/time')).body.timestamp - Date.now())).toBeLessThan(5_000);
   expect((await get('/livez')).body).toEqual({ status: 'alive' });
   expect((await get('/readyz')).body).toEqual({

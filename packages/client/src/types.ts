@@ -87,7 +87,10 @@ export type Eip712Types = Readonly<
 export interface Eip712 {
   readonly domain: Eip712Domain;
   readonly primaryType: string;
+  /** For libraries that make the type of the domain themselves, such as ethers. */
   readonly types: Eip712Types;
+  /** For `eth_signTypedData_v4`. */
+  readonly typesWithDomain?: Eip712Types;
 }
 
 export interface ExchangeConfig {

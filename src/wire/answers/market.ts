@@ -128,8 +128,13 @@ export interface TradingTerms {
 interface Eip712Facts {
   readonly domain: Readonly<Record<string, unknown>>;
   readonly primaryType: string;
-  readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
+  /** For libraries that make the type of the domain themselves; ethers refuses one that is given. */
+  readonly types: Eip712Types;
+  /** For `eth_signTypedData_v4`. */
+  readonly typesWithDomain: Eip712Types;
 }
+
+type Eip712Types = Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
 
 interface ContractFacts {
   readonly exchange: string;

@@ -169,24 +169,32 @@ export const CANDLES = {
 };
 
 const uint256 = 'uint256';
+const ORDER_TYPE = [
+  { name: 'salt', type: uint256 },
+  { name: 'maker', type: 'address' },
+  { name: 'signer', type: 'address' },
+  { name: 'taker', type: 'address' },
+  { name: 'tokenId', type: uint256 },
+  { name: 'makerAmount', type: uint256 },
+  { name: 'takerAmount', type: uint256 },
+  { name: 'expiration', type: uint256 },
+  { name: 'nonce', type: uint256 },
+  { name: 'feeRateBps', type: uint256 },
+  { name: 'side', type: 'uint8' },
+  { name: 'signatureType', type: 'uint8' },
+];
 export const EIP712 = {
   domain: { name: 'Market CTF Exchange', version: '1', chainId: 97, verifyingContract: EXCHANGE },
   primaryType: 'Order',
-  types: {
-    Order: [
-      { name: 'salt', type: uint256 },
-      { name: 'maker', type: 'address' },
-      { name: 'signer', type: 'address' },
-      { name: 'taker', type: 'address' },
-      { name: 'tokenId', type: uint256 },
-      { name: 'makerAmount', type: uint256 },
-      { name: 'takerAmount', type: uint256 },
-      { name: 'expiration', type: uint256 },
-      { name: 'nonce', type: uint256 },
-      { name: 'feeRateBps', type: uint256 },
-      { name: 'side', type: 'uint8' },
-      { name: 'signatureType', type: 'uint8' },
+  types: { Order: ORDER_TYPE },
+  typesWithDomain: {
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: uint256 },
+      { name: 'verifyingContract', type: 'address' },
     ],
+    Order: ORDER_TYPE,
   },
 };
 

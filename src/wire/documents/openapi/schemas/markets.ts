@@ -22,6 +22,8 @@ const ticketTerms = {
   eip712: ref('Eip712'),
 };
 
+const eip712Type = array(object({ name: text(), type: text() }));
+
 /** The markets and their terms. */
 const MARKET = described(
   object({
@@ -95,7 +97,14 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
       verifyingContract: ref('Address'),
     }),
     primaryType: constant('Order'),
-    types: object({ Order: array(object({ name: text(), type: text() })) }),
+    types: described(
+      object({ Order: eip712Type }),
+      'For libraries that make the type of the domain themselves, such as ethers, which refuses one that is given.',
+    ),
+    typesWithDomain: described(
+      object({ EIP712Domain: eip712Type, Order: eip712Type }),
+      'The `types` of `eth_signTypedData_v4`: without `EIP712Domain` a wallet hashes an empty domain.',
+    ),
   }),
   Trading: object({
     market: ref('Market'),
