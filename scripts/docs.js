@@ -1,6 +1,10 @@
-/** `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md from the build; a test compares them. */
+/**
+ * `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md, and the types of the Python client, from the
+ * build; tests compare them.
+ */
 const { readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
+const { pythonTypes } = require('./python-types.js');
 
 const ROOT = path.join(__dirname, '..');
 const WHO = { none: 'anyone', optional: 'anyone*', required: 'wallet', admin: 'operator' };
@@ -32,4 +36,6 @@ if (require.main === module) {
       readFileSync(file, 'utf8').replace(ROWS, () => `${rows.join('\n')}\n`),
     );
   }
+  const { SCHEMAS } = require('../dist/wire/documents/openapi/schemas/index.js');
+  writeFileSync(path.join(ROOT, 'clients/python/ctf_exchange/types.py'), pythonTypes(SCHEMAS));
 }

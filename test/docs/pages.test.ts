@@ -5,6 +5,7 @@ import { ORDER_TYPES } from '../../src/exchange/status';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
+import { SCHEMAS } from '../../src/wire/documents/openapi/schemas';
 import { ROOT } from '../support/processes';
 
 /** Compares the pages with the code, in both directions where possible. */
@@ -19,6 +20,14 @@ const { tables, ROWS } = require('../../scripts/docs.js') as {
   readonly tables: (code: object) => Readonly<Record<string, readonly string[]>>;
   readonly ROWS: RegExp;
 };
+
+const { pythonTypes } = require('../../scripts/python-types.js') as {
+  readonly pythonTypes: (schemas: object) => string;
+};
+
+test('the answers of the Python client have the types of the OpenAPI document: npm run docs', () => {
+  expect(read('clients/python/ctf_exchange/types.py')).toBe(pythonTypes(SCHEMAS));
+});
 
 /** `npm run docs` writes them. */
 test.each(Object.entries(tables({ OPERATIONS, VARIABLES })))(
