@@ -11,6 +11,7 @@ const OWN = 'test/docs/commands.test.ts';
 const LANGUAGES = ['sh', 'js', 'ts', 'python', 'go'];
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'packages/client/README.md'],
+  'clients/python/README.md',
   ...readdirSync(path.join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

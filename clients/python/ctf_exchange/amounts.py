@@ -2,15 +2,16 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 DECIMAL = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
 PRICE_DECIMALS = 4
 
 
-def parse(text: str, decimals: int, what: str) -> int:
+def parse(text: Any, decimals: int, what: str) -> int:
     """`"0.62"` with 4 decimals is 6200. Raises ValueError on what is no amount, or finer than that."""
-    if not DECIMAL.fullmatch(text):
-        raise ValueError(f"{what} must be a decimal string such as 0.62")
+    if type(text) is not str or not DECIMAL.fullmatch(text):
+        raise ValueError(f"{what} must be a decimal string such as \"0.62\", not {text!r}")
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0")
     if len(fraction) > decimals:

@@ -23,6 +23,7 @@ class ExchangeError(Exception):
         problem: Optional[Mapping[str, Any]] = None,
         retry_after: float = 0.0,
         signed: Optional[Mapping[str, Any]] = None,
+        was_sent: bool = True,
     ) -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
@@ -32,9 +33,12 @@ class ExchangeError(Exception):
         #: The whole problem, with its other members: `cancelled`, a list, and `sequences`, a mapping, say what was cancelled
         #: although one of several shards did not answer.
         self.problem: Mapping[str, Any] = problem or {}
+        #: Seconds.
         self.retry_after = retry_after
         #: For OUTCOME_UNKNOWN: the signed body, which may be sent again at any time.
         self.signed = signed
+        #: False when the request was not sent, so that nothing of it can have happened: no connection, no sign-in.
+        self.was_sent = was_sent
 
     @property
     def is_worth_another(self) -> bool:
@@ -48,6 +52,8 @@ class ExchangeError(Exception):
     @property
     def is_outcome_unknown(self) -> bool:
         """Whether what was asked for may have happened."""
+        if not self.was_sent or self.code == "NOT_SIGNED_IN":
+            return False
         if self.status == 0:
-            return self.code != "NOT_SIGNED_IN"
+            return True
         return self.status == REQUEST_TIMEOUT or (self.status >= SERVER_ERROR and self.code not in REFUSED)

@@ -1,33 +1,41 @@
 """Live books and the wallet's own events over Socket.IO; the connection comes back by itself, with a good token."""
 from __future__ import annotations
 
-import queue
 import threading
-import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
-import socketio
-
+from . import checks
 from .book import Book
 from .client import Client
+from .connection import Connection, Message, Refused, owner_of
 from .errors import ExchangeError
-from .lane import Lane, Message, owner_of
+from .handlers import Handlers, log_error, logger
 from .position import MISSING, NEW, Position
 
 TICK_SECONDS = 0.25
-CONNECT_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 0.25
 PAUSE_SECONDS_MAX = 2.0
-BOOK_EVENTS = ("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch")
-OTHER_EVENTS = ("trade:new", "ticker:update", "market:new", "market:update", "exchange:update", "account:resumed")
+CLOSE_SECONDS_MAX = 10.0
+HANDLER_SECONDS_MAX = 30.0
 PRIVATE_EVENTS = ("order:update", "trade:update", "balance:update")
-SESSION_EVENTS = ("session:expiring", "session:ended", "connect_error", "disconnect")
+EVENTS = (
+    *("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch", "trade:new", "ticker:update", "market:new"),
+    *("market:update", "exchange:update", "account:resumed", *PRIVATE_EVENTS, "session:expiring", "session:ended"),
+    # Those of this client.
+    *("connect", "connect_error", "disconnect"),
+)
 
 Handler = Callable[[Any], None]
 
 
 class Live:
-    """Every handler is called by one thread, the one that keeps the books."""
+    """Books are kept, and pings answered, by one thread; every handler is called by another one, in the order of the events.
+
+    A handler that raises is given to `on_error`, which logs it by default, and the next event is handled. While an event has not
+    been handled for `handler_seconds_max`, there is no connection: the books are not `live`, and with `cancel_on_disconnect`
+    the exchange cancels the orders 10 s later. The connection is opened again when all events are handled.
+    """
 
     def __init__(
         self,
@@ -36,18 +44,31 @@ class Live:
         private: bool = True,
         cancel_on_disconnect: bool = False,
         account_events: bool = True,
+        handler_seconds_max: float = HANDLER_SECONDS_MAX,
+        on_error: Callable[[str, Exception], None] = log_error,
     ) -> None:
+        for option, what in (
+            (private, "private"),
+            (cancel_on_disconnect, "cancel_on_disconnect"),
+            (account_events, "account_events"),
+        ):
+            checks.choice(option, what, (False, True))
+        if type(handler_seconds_max) not in (int, float) or not 0 < handler_seconds_max < float("inf"):
+            raise checks.fail("handler_seconds_max", "a number of seconds", handler_seconds_max)
+        if cancel_on_disconnect and not private:
+            raise ValueError("cancel_on_disconnect needs a private connection")
+        if private and not client.can_sign_in:
+            raise ValueError("without a wallet or an API key, say private=False")
         self._account_events = account_events
         self._client = client
         self._private = private
         self._cancel_on_disconnect = cancel_on_disconnect
+        self._handler_seconds_max = handler_seconds_max
         self._books: Dict[str, Book] = {}
         self._asked: set[str] = set()
         self._handlers: Dict[str, List[Handler]] = {}
-        self._inbox: "queue.Queue[Tuple[int, str, Any]]" = queue.Queue()
-        self._connection = 0
-        self._socket: Any = None
-        self._lane: Optional[Lane] = None
+        self._calls = Handlers(on_error)
+        self._connection: Optional[Connection] = None
         self._token: Optional[str] = None
         self._refused: Optional[str] = None
         self._follows_markets = False
@@ -59,126 +80,122 @@ class Live:
 
     def watch(self, condition_id: str) -> Book:
         """Before `start`. The book heals by itself; `book.state` says whether to trust it."""
-        book = Book(condition_id, self._subscribe)
+        self._not_started()
+        checks.order_hash(condition_id, "the condition id")
+        book = Book(condition_id, self._subscribe, deliver=self._calls.put)
         self._books[condition_id] = book
         return book
 
     def on(self, event: str, handler: Handler) -> None:
-        """An event of docs/real-time.md, or `connect`. Private ones come once and in order, over all connections."""
+        """An event of docs/real-time.md; private ones come once and in order, over all connections. Or one of the connection:
+
+        `connect`; `disconnect` with `{ code, reason }`, where `code` is that of the WebSocket's close frame or None; and
+        `connect_error` with `{ code, detail }`.
+        """
+        checks.choice(event, "the event", EVENTS)
+        if not callable(handler):
+            raise checks.fail("the handler", "callable", handler)
         self._handlers.setdefault(event, []).append(handler)
 
     def watch_markets(self, on_new: Optional[Handler] = None, on_change: Optional[Handler] = None) -> None:
         """Before `start`. New markets and every change of one; after a `connect` read the list, nothing is sent again."""
+        self._not_started()
         self._follows_markets = True
         for event, handler in (("market:new", on_new), ("market:update", on_change)):
             if handler is not None:
                 self.on(event, handler)
 
     def start(self) -> None:
+        self._calls.thread.start()
         self._thread.start()
 
     def ask(self, message: Message, token: str) -> Optional[Mapping[str, Any]]:
         """For `client.use_socket`: sends an order message; None when the connection is down or another wallet's."""
-        lane = self._lane
-        if lane is None or self._token is None or owner_of(self._token) != owner_of(token):
+        connection = self._connection
+        if connection is None or self._token is None or owner_of(self._token) != owner_of(token):
             return None
-        try:
-            return lane.ask(message)
-        except ExchangeError:
-            # The connection is replaced; until then orders go by HTTP.
-            self._inbox.put((lane.connection, "disconnect", None))
-            raise
+        return connection.ask(message)
 
     def close(self) -> None:
+        """Also from a handler. Events that were not handled yet are dropped."""
         self._closed.set()
-        if self._thread.is_alive():
-            self._thread.join(2 * CONNECT_SECONDS_MAX)
+        self._calls.stop()
+        if self._connection is not None:
+            self._connection.close("the client was closed")
+        for thread in (self._thread, self._calls.thread):
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join(CLOSE_SECONDS_MAX)
 
-    # The thread
+    def _not_started(self) -> None:
+        if self._thread.ident is not None:
+            raise RuntimeError("call it before start")
+
+    # The thread that connects, and notices what does not happen
 
     def _run(self) -> None:
         pause = PAUSE_SECONDS
         while not self._closed.is_set():
-            if self._connect():
+            try:
+                connection = self._connect()
                 pause = PAUSE_SECONDS
-                self._serve()
+                self._keep(connection)
+            except (ExchangeError, Refused) as error:
+                if isinstance(error, Refused) and error.code.startswith("TOKEN_"):
+                    # A token that was refused is not sent again.
+                    self._refused = self._token
+                self._notify("connect_error", {"code": error.code, "detail": error.detail})
+            except Exception:
+                # Code of the user, such as the signature of a contract wallet.
+                logger.exception("the connection could not be opened")
             self._closed.wait(pause)
             pause = min(2 * pause, PAUSE_SECONDS_MAX)
-        self._drop()
 
-    def _connect(self) -> bool:
-        self._drop()
-        try:
-            self._token = self._client.token(self._refused) if self._private else None
-        except ExchangeError:
-            return False
-        auth: Dict[str, Any] = {}
+    def _connect(self) -> Connection:
+        self._token = self._client.token(self._refused) if self._private else None
+        auth: Optional[Dict[str, Any]] = None
         if self._token is not None:
             auth = {"token": self._token, **(self._position.resume() if self._account_events else {"accountEvents": False})}
             if self._cancel_on_disconnect:
                 auth["cancelOnDisconnect"] = True
-        # It would reconnect with its old token, and not at all after the exchange has closed it.
-        self._socket = socketio.Client(reconnection=False, handle_sigint=False)
-        self._connection += 1
-        lane = Lane(self._socket, self._connection)
-        for event in BOOK_EVENTS + OTHER_EVENTS + PRIVATE_EVENTS + SESSION_EVENTS:
-            self._socket.on(event, self._receiver(lane, event))
-        try:
-            self._socket.connect(
-                self._client.base_url, auth=auth, transports=["websocket"], wait_timeout=CONNECT_SECONDS_MAX
-            )
-        except (socketio.exceptions.SocketIOError, OSError, ValueError):
-            self._learn_refusal()
-            return False
+        connection = self._connection = Connection(self._client.base_url, auth, self._receive)
         self.connections += 1
-        self._lane = lane
         self._asked.clear()
+        self._notify("connect", None)
+        threading.Thread(target=connection.read, name="ctf-exchange-reader", daemon=True).start()
         if self._follows_markets:
-            self._emit("subscribe", {"markets": True})
+            connection.emit("subscribe", {"markets": True})
         for book in self._books.values():
             book.connected()
-        self._tell("connect", None)
-        return True
+        return connection
 
-    def _receiver(self, lane: Lane, event: str) -> Callable[..., None]:
-        def receive(*body: Any) -> None:
-            if event == "disconnect":
-                # At once: this client's thread may be in a handler that waits for an answer.
-                lane.end()
-            self._inbox.put((lane.connection, event, body[0] if body else None))
-
-        return receive
-
-    def _serve(self) -> None:
-        """Until the connection ends."""
-        next_tick = time.monotonic()
-        while not self._closed.is_set():
-            if time.monotonic() >= next_tick:
-                next_tick = time.monotonic() + TICK_SECONDS
-                for book in self._books.values():
-                    book.tick()
-            try:
-                connection, event, body = self._inbox.get(timeout=TICK_SECONDS)
-            except queue.Empty:
-                if not self._socket.connected:
-                    break
-                continue
-            if connection != self._connection:
-                continue
-            if event == "disconnect":
-                break
-            self._happen(event, body)
-        if self._lane is not None:
-            self._lane.end()
+    def _keep(self, connection: Connection) -> None:
+        """Until the connection ends, and no event waits for its handler."""
+        while not connection.is_over.wait(TICK_SECONDS):
+            for book in self._books.values():
+                book.tick()
+            if self._closed.is_set():
+                connection.close("the client was closed")
+            elif self._calls.lag() > self._handler_seconds_max:
+                seconds = f"{self._handler_seconds_max:g} s"
+                connection.close(f"an event was not handled within {seconds}: a handler takes too long")
+        is_late = self._calls.lag() > self._handler_seconds_max
+        why = connection.reason
         for book in self._books.values():
-            book.disconnected("the connection was lost")
+            book.disconnected(f"the connection was lost: {why}")
+        self._notify("disconnect", {"code": connection.code, "reason": why})
+        if is_late:
+            logger.error("the connection was closed: %s", why)
+            while self._calls.lag() > 0 and not self._closed.is_set():
+                self._closed.wait(TICK_SECONDS)
 
-    def _happen(self, event: str, body: Any) -> None:
+    # The thread that reads
+
+    def _receive(self, connection: Connection, event: str, body: Any) -> None:
         if event in PRIVATE_EVENTS:
             taken = self._position.take(body)
             if taken == MISSING:
                 # Another connection begins with them.
-                self._inbox.put((self._connection, "disconnect", None))
+                connection.close("events of the wallet are missing")
             if taken != NEW:
                 return
         book = self._books.get(body.get("conditionId", "")) if isinstance(body, dict) else None
@@ -195,59 +212,39 @@ class Live:
             self._position.epoch(body["epoch"])
         elif event == "account:resumed":
             self._position.begin(body["accountSequence"])
-        elif event == "answer":
-            followed, question, since, ack = body
-            followed.answered(question, since, ack)
         elif event == "session:expiring":
-            self._renew()
+            # It waits for answers, and pings come meanwhile.
+            threading.Thread(target=self._renew, args=(connection,), name="ctf-exchange-renewal", daemon=True).start()
         elif event == "session:ended":
             self._refused = self._token
-        self._tell(event, body)
+            connection.reason = f"{body.get('code')}: {body.get('detail')}"
+        self._notify(event, body)
 
-    def _learn_refusal(self) -> None:
-        """A token that was refused is not sent again."""
-        while not self._inbox.empty():
-            _, event, body = self._inbox.get()
-            data = body.get("data", body) if isinstance(body, dict) else {}
-            if event == "connect_error" and isinstance(data, dict) and str(data.get("code")).startswith("TOKEN_"):
-                self._refused = self._token
-
-    def _renew(self) -> None:
+    def _renew(self, connection: Connection) -> None:
         """Another token on the same socket, so that nothing is interrupted."""
         try:
             token = self._client.token(self._token)
         except ExchangeError:
+            # The exchange ends the connection in time, and the next one needs a token first.
             return
         self._token = token
-        self._emit("renew", {"token": token})
-
-    def _emit(self, event: str, body: Any, callback: Optional[Handler] = None) -> None:
-        try:
-            self._socket.emit(event, body, callback=callback)
-        except socketio.exceptions.SocketIOError:
-            self._inbox.put((self._connection, "disconnect", None))
+        connection.emit("renew", {"token": token})
 
     def _subscribe(self, book: Book, since: Optional[Dict[str, Any]]) -> None:
         connection, question = self._connection, book.question
+        if connection is None:
+            return
 
-        def answer(ack: Any) -> None:
-            self._inbox.put((connection, "answer", (book, question, since, ack)))
+        def answered(ack: Any) -> None:
+            if ack is not None:
+                book.answered(question, since, ack)
 
         # The exchange does not send the same snapshot again to a socket that follows a market.
         if since is None and book.condition_id in self._asked:
-            self._emit("unsubscribe", {"conditionId": book.condition_id})
+            connection.emit("unsubscribe", {"conditionId": book.condition_id})
         self._asked.add(book.condition_id)
-        self._emit("subscribe", {"conditionId": book.condition_id, **(since or {})}, answer)
+        connection.emit("subscribe", {"conditionId": book.condition_id, **(since or {})}, answered)
 
-    def _tell(self, event: str, body: Any) -> None:
+    def _notify(self, event: str, body: Any) -> None:
         for handler in self._handlers.get(event, ()):
-            handler(body)
-
-    def _drop(self) -> None:
-        if self._socket is None:
-            return
-        try:
-            self._socket.disconnect()
-        except Exception:  # noqa: BLE001: whatever a broken connection says, it is given up.
-            pass
-        self._socket = None
+            self._calls.put(event, partial(handler, body))

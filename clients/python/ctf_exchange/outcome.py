@@ -27,12 +27,12 @@ def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: flo
     latest: Any = None
 
     def is_final(error: ExchangeError) -> bool:
-        if error.is_outcome_unknown:
+        if error.is_outcome_unknown or (not error.was_sent and error.is_worth_another):
             return False
         if doubtful_until is None or error.code == "DUPLICATE_ORDER":
             return True
         # An error without the exchange's own document comes from this client, or from a proxy in between.
-        says_nothing = not error.problem or error.status == UNAUTHORIZED or error.code in SAYS_NOTHING
+        says_nothing = not error.was_sent or not error.problem or error.status == UNAUTHORIZED or error.code in SAYS_NOTHING
         return not says_nothing and sent_at >= doubtful_until
 
     def note(refusals: Sequence[ExchangeError]) -> None:
@@ -58,7 +58,8 @@ def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: flo
     try:
         return persist(noted, lambda error: not is_final(error), seconds)
     except ExchangeError as error:
-        if is_final(error):
+        # Without a doubtful attempt nothing was sent, so the order is not booked.
+        if is_final(error) or doubtful_until is None:
             raise
         # Only some orders of a batch are answered, and no refusal among them is final.
         if latest is not None:

@@ -10,7 +10,11 @@ from .errors import ExchangeError
 from .transport import Transport, persist
 from .wallet import Signer
 
-REFRESH_SECONDS_MAX = 8.0
+#: Longer than the time-out of one attempt, so that a sign-in or a refresh whose answer is lost is sent again.
+ATTEMPTS_SECONDS_MAX = 25.0
+#: The longest Retry-After that is waited for; the exchange counts sign-ins by the minute.
+LIMIT_SECONDS_MAX = 60.0
+TOO_MANY = 429
 #: A token is renewed this long before it expires.
 MARGIN_SECONDS = 30.0
 UNAUTHORIZED = 401
@@ -54,21 +58,37 @@ class Sessions:
         self._on_session = on_session
         self._lock = threading.Lock()
         self.current: Optional[Session] = None
+        #: By the monotonic clock, because the machine's clock may be set back.
+        self._expires_at = 0.0
 
     def sign_in(self) -> Session:
         with self._lock:
             return self._sign_in()
 
     def token(self, refused: Optional[str] = None) -> str:
-        """An access token that is good for some time; never the one that was refused."""
+        """An access token that is good for some time; never the one that was refused. An error says that nothing else was sent."""
         with self._lock:
-            session = self.current
-            if session is None:
-                return self._sign_in().access_token
-            left = session.expires_at - time.time()
-            if left > MARGIN_SECONDS and session.access_token != refused:
-                return session.access_token
+            try:
+                return self._token(refused)
+            except ExchangeError as error:
+                error.was_sent = False
+                raise
+
+    def _token(self, refused: Optional[str]) -> str:
+        session = self.current
+        if session is None:
+            return self._sign_in().access_token
+        left = self._expires_at - time.monotonic()
+        is_good = session.access_token != refused
+        if is_good and left > MARGIN_SECONDS:
+            return session.access_token
+        try:
             return self._refresh(session).access_token
+        except ExchangeError as error:
+            # The old one is good for some seconds more.
+            if is_good and left > 0 and error.is_worth_another:
+                return session.access_token
+            raise
 
     def sign_out(self) -> None:
         with self._lock:
@@ -77,8 +97,14 @@ class Sessions:
             self._transport.send("POST", "/auth/logout", token=session.access_token)
 
     def _keep(self, tokens: Mapping[str, Any], asked_at: float) -> Session:
+        expires_in = float(tokens["expiresIn"])
+        # The lifetime began no earlier than the request.
+        self._expires_at = asked_at + expires_in
         session = Session(
-            tokens["accessToken"], tokens["refreshToken"], tokens["user"]["address"], asked_at + tokens["expiresIn"]
+            tokens["accessToken"],
+            tokens["refreshToken"],
+            tokens["user"]["address"],
+            time.time() + self._expires_at - time.monotonic(),
         )
         self.current = session
         if self._on_session is not None:
@@ -94,25 +120,33 @@ class Sessions:
             # A nonce can be used once, so another attempt needs another one.
             challenge = self._transport.send("GET", f"/auth/nonce/{wallet.address}")
             message = siwe_text(challenge)
-            asked_at = time.time()
+            asked_at = time.monotonic()
             body = {"message": message, "signature": wallet.sign_message(message)}
             return self._keep(self._transport.send("POST", "/auth/verify", body=body), asked_at)
 
-        return persist(attempt, lambda error: error.is_outcome_unknown, REFRESH_SECONDS_MAX)
+        return self._within_limits(attempt)
 
     def _refresh(self, session: Session) -> Session:
-        asked_at = time.time()
         body = {"refreshToken": session.refresh_token}
 
-        def attempt() -> Any:
-            return self._transport.send("POST", "/auth/refresh", body=body)
+        def attempt() -> Session:
+            asked_at = time.monotonic()
+            return self._keep(self._transport.send("POST", "/auth/refresh", body=body), asked_at)
 
         try:
-            tokens = persist(attempt, lambda error: error.is_outcome_unknown, REFRESH_SECONDS_MAX)
+            return self._within_limits(attempt)
         except ExchangeError as error:
             if error.status != UNAUTHORIZED:
                 raise
             # The session has ended; the wallet begins another one.
             self.current = None
             return self._sign_in()
-        return self._keep(tokens, asked_at)
+
+    def _within_limits(self, attempt: Callable[[], Session]) -> Session:
+        try:
+            return persist(attempt, lambda error: error.is_worth_another, ATTEMPTS_SECONDS_MAX)
+        except ExchangeError as error:
+            if error.status != TOO_MANY or error.retry_after > LIMIT_SECONDS_MAX:
+                raise
+            time.sleep(error.retry_after)
+            return persist(attempt, lambda error: error.is_worth_another, ATTEMPTS_SECONDS_MAX)

@@ -6,6 +6,7 @@ from typing import Any, List, Mapping, Optional, Sequence
 
 import httpx
 
+from . import checks
 from .errors import ExchangeError
 from .wallet import Wallet
 
@@ -32,6 +33,18 @@ def send_calls(
     gas_price: Optional[int] = None,
 ) -> List[str]:
     """Sends one after the other; their hashes, when all are in blocks. Raises ValueError for the first that fails."""
+    if not isinstance(wallet, Wallet):
+        raise checks.fail("wallet", "a Wallet", wallet)
+    checks.integer(chain_id, "chain_id", 1)
+    if gas_price is not None:
+        checks.integer(gas_price, "gas_price")
+    if not isinstance(calls, (list, tuple)):
+        raise checks.fail("calls", "a list", calls)
+    # Every call is checked before the first one is signed.
+    for call in calls:
+        checks.members(call, "the call", ("to", "data"), ("description",))
+        checks.address(call["to"], "to")
+        checks.hex_data(call["data"], "data")
     with httpx.Client(timeout=REQUEST_SECONDS_MAX) as http:
         node = _Node(http, rpc_url)
         return [_send(node, chain_id, wallet, call, gas_price) for call in calls]

@@ -11,6 +11,8 @@ from .errors import ExchangeError
 T = TypeVar("T")
 PAUSE_SECONDS = 0.2
 PAUSE_SECONDS_MAX = 2.0
+#: Errors of a request of which nothing was sent.
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
 class Transport:
@@ -36,9 +38,11 @@ class Transport:
         extra = {} if body is None else {"json": body}
         try:
             answer = self._http.request(method, path, params=members, headers=sent, **extra)
-        except httpx.HTTPError as error:
-            doubt = "" if method == "GET" else ": its outcome is unknown"
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             what = str(error) or type(error).__name__
+            if isinstance(error, NOT_SENT):
+                raise ExchangeError("NETWORK", f"{method} {path} was not sent ({what})", was_sent=False) from error
+            doubt = "" if method == "GET" else ": its outcome is unknown"
             raise ExchangeError("NETWORK", f"no answer to {method} {path} ({what}){doubt}") from error
         if answer.is_success:
             return _json_of(answer) if answer.content else None

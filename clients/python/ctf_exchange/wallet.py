@@ -9,6 +9,7 @@ from Cryptodome.Hash import keccak
 from ecdsa import SECP256k1
 from ecdsa.rfc6979 import generate_k
 
+from . import checks
 ORDER_TYPE = (
     "Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,uint256 makerAmount,"
     "uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,uint8 side,uint8 signatureType)"
@@ -31,7 +32,25 @@ def word(value: Union[int, str]) -> bytes:
     return int(str(value), 0).to_bytes(32, "big")
 
 
+def check_struct(order: Mapping[str, Any]) -> None:
+    """Raises ValueError unless the order has the twelve members, each in the form in which the exchange reads it."""
+    checks.members(order, "the order", MEMBERS, ("signature",))
+    for name in MEMBERS:
+        if name in ("maker", "signer", "taker"):
+            checks.address(order[name], name)
+        elif name in ("side", "signatureType"):
+            checks.integer(order[name], name, 0, 1 if name == "side" else 255)
+        else:
+            digits = checks.text(order[name], name, checks.UINT, "a decimal string of digits")
+            checks.integer(int(digits), name)
+
+
 def domain_separator(domain: Mapping[str, Any]) -> bytes:
+    checks.members(domain, "the domain", ("name", "version", "chainId", "verifyingContract"))
+    for name in ("name", "version"):
+        checks.name(domain[name], f"{name} of the domain")
+    checks.integer(domain["chainId"], "chainId", 1)
+    checks.address(domain["verifyingContract"], "verifyingContract")
     return keccak256(
         keccak256(DOMAIN_TYPE.encode())
         + keccak256(domain["name"].encode())
@@ -42,6 +61,7 @@ def domain_separator(domain: Mapping[str, Any]) -> bytes:
 
 
 def struct_hash(order: Mapping[str, Any]) -> bytes:
+    check_struct(order)
     return keccak256(keccak256(ORDER_TYPE.encode()) + b"".join(word(order[name]) for name in MEMBERS))
 
 
@@ -69,6 +89,7 @@ def _rlp_head(offset: int, length: int) -> bytes:
 
 def message_digest(text: str) -> bytes:
     """As `personal_sign` does."""
+    checks.name(text, "the message")
     message = text.encode()
     return keccak256(b"\x19Ethereum Signed Message:\n" + str(len(message)).encode() + message)
 
@@ -103,7 +124,9 @@ class ContractWallet(Signer):
     signature_type = 3
 
     def __init__(self, address: str, sign: Callable[[bytes], str]) -> None:
-        self.address = address
+        if not callable(sign):
+            raise checks.fail("sign", "callable", sign)
+        self.address = checks.address(address, "address")
         self._sign = sign
 
     def sign_digest(self, digest: bytes) -> str:
@@ -112,6 +135,10 @@ class ContractWallet(Signer):
 
 def safe_wallet(address: str, owners: Sequence[Wallet], chain_id: int) -> ContractWallet:
     """A Safe with its compatibility fallback handler; `owners` are as many as its threshold needs."""
+    checks.integer(chain_id, "chain_id", 1)
+    checks.address(address, "address")
+    if not all(isinstance(owner, Wallet) for owner in checks.list_of(owners, "owners")):
+        raise checks.fail("owners", "wallets", owners)
     domain = keccak256(SAFE_DOMAIN_HASH + word(chain_id) + word(address))
 
     def sign(digest: bytes) -> str:
@@ -123,12 +150,10 @@ def safe_wallet(address: str, owners: Sequence[Wallet], chain_id: int) -> Contra
 
 
 class Wallet(Signer):
-    """A private key that signs orders and sign-in messages."""
+    """A private key that signs orders and sign-in messages; without one, a new key."""
 
     def __init__(self, private_key: Optional[str] = None) -> None:
-        self._key = int(private_key, 16) if private_key else 1 + secrets.randbelow(N - 1)
-        if not 0 < self._key < N:
-            raise ValueError("the private key must be 32 bytes in hexadecimal, between 1 and the order of the curve")
+        self._key = 1 + secrets.randbelow(N - 1) if private_key is None else _key_of(private_key)
         point = SECP256k1.generator * self._key
         public = int(point.x()).to_bytes(32, "big") + int(point.y()).to_bytes(32, "big")
         self.address = checksum_address(keccak256(public)[12:].hex())
@@ -139,17 +164,33 @@ class Wallet(Signer):
 
     def sign_digest(self, digest: bytes) -> str:
         """65 bytes: r, s in the lower half, v 27 or 28."""
+        if type(digest) is not bytes or len(digest) != 32:
+            raise checks.fail("the digest", "32 bytes", digest)
         return str((_eth_keys_sign or _ecdsa_sign)(self._key, digest))
 
     def sign_transaction(
         self, *, chain_id: int, nonce: int, gas_price: int, gas_limit: int, to: str, data: str, value: int = 0
     ) -> str:
         """The bytes of a transaction of type 0, for one chain (EIP-155)."""
+        checks.integer(chain_id, "chain_id", 1)
+        for number, what in ((nonce, "nonce"), (gas_price, "gas_price"), (gas_limit, "gas_limit"), (value, "value")):
+            checks.integer(number, what)
+        checks.address(to, "to")
+        checks.hex_data(data, "data")
         fields: List[Union[int, bytes]] = [nonce, gas_price, gas_limit]
         fields += [bytes.fromhex(to[2:]), value, bytes.fromhex(data[2:])]
         signature = bytes.fromhex(self.sign_digest(keccak256(rlp([*fields, chain_id, 0, 0])))[2:])
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
         return "0x" + rlp([*fields, signature[64] - 27 + 35 + 2 * chain_id, r, s]).hex()
+
+
+def _key_of(private_key: str) -> int:
+    # The text is a secret, so no error repeats it.
+    if type(private_key) is str and checks.HASH.fullmatch(private_key if private_key[:2] == "0x" else f"0x{private_key}"):
+        key = int(private_key, 16)
+        if 0 < key < N:
+            return key
+    raise ValueError("the private key must be 32 bytes in hexadecimal, between 1 and the order of the curve")
 
 
 def _ecdsa_sign(key: int, digest: bytes) -> str:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ctf_exchange import Client, ExchangeError, Live, NewOrder, Wallet
 
@@ -35,7 +35,7 @@ class Orders:
         with self._lock:
             self.status.setdefault(order_hash, "UNKNOWN")
 
-    def seen(self, record: Dict[str, Any]) -> None:
+    def seen(self, record: Mapping[str, Any]) -> None:
         """A record, or the answer of a submission; one that is older than what is known changes nothing."""
         with self._lock:
             order_hash, sequence = record["orderHash"], record.get("sequence", 0)
@@ -73,9 +73,6 @@ class Maker:
         client.use_socket(self.live)
         self.book = self.live.watch(self.market["conditionId"])
         self.book.on_state = lambda state, why: say({"book": state, "why": why})
-        #: The book after its latest change, of one moment.
-        self.proof: Tuple[Optional[int], str] = (None, "")
-        self.book.on_change = self.prove
         self.live.on("order:update", self.orders.seen)
         # What became of a request whose answer was lost is not told, and after an epoch writes may be missing.
         for event in ("connect", "epoch"):
@@ -85,9 +82,6 @@ class Maker:
         # What an earlier run of this maker left behind.
         self.client.cancel_all(self.market["id"])
         self.live.start()
-
-    def prove(self) -> None:
-        self.proof = (self.book.sequence, self.book.checksum())
 
     def centre(self) -> int:
         """Around the fair price, never through the book of the others."""
@@ -122,11 +116,11 @@ class Maker:
         return sum(self.orders.is_resting(order_hash) for order_hash, _ in self.quotes.values())
 
     def quote(self, slot: Slot, pips: int) -> None:
+        """Replaces the quote of the slot in one step: there are never two of it, and none only if the new one is refused."""
         resting, at = self.quotes.get(slot, (None, 0))
-        if resting is not None and self.orders.is_resting(resting):
-            if at == pips:
-                return
-            self.orders.seen(self.client.cancel(resting))
+        old = resting if self.orders.is_resting(resting) else None
+        if old is not None and at == pips:
+            return
         order = NewOrder(
             outcome_index=slot[0],
             side="BUY",
@@ -138,15 +132,24 @@ class Maker:
         body = self.client.sign(self.trading, order)
         order_hash = self.client.hash_of(self.trading, body)
         self.orders.sent(order_hash)
+        market = self.market["id"]
         try:
-            self.orders.seen(self.client.submit(self.market["id"], body))
+            if old is None:
+                self.orders.seen(self.client.submit(market, body))
+            else:
+                # The end of the old one comes as an `order:update`.
+                self.orders.seen(self.client.submit_replacement(market, old, body))
             self.quotes[slot] = (order_hash, pips)
         except ExchangeError as error:
             if error.code == "OUTCOME_UNKNOWN":
                 self.must_reconcile.set()
-            else:
-                self.orders.refused(order_hash)
-            if error.code not in ("POST_ONLY_WOULD_CROSS", "INSUFFICIENT_BALANCE"):
+                raise
+            self.orders.refused(order_hash)
+            if old is not None:
+                # It was filled meanwhile, or it would stay at a price that is wrong.
+                self.must_reconcile.set()
+                self.orders.seen(self.client.cancel(old))
+            if error.code not in ("POST_ONLY_WOULD_CROSS", "INSUFFICIENT_BALANCE", "ORDER_NOT_CANCELLABLE"):
                 raise
 
     def reconcile(self) -> None:
@@ -181,8 +184,8 @@ def main() -> None:
     while not done.is_set():
         try:
             resting = maker.round()
-            sequence, checksum = maker.proof
-            say({"resting": resting, "sequence": sequence, "checksum": checksum})
+            book = maker.book.view()
+            say({"resting": resting, "sequence": book.sequence, "checksum": book.checksum})
         except ExchangeError as error:
             say({"refused": error.code, "detail": error.detail})
         done.wait(ROUND_SECONDS)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import unittest
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ctf_exchange.book import LIVE, RECONNECTING, STALE, Book, checksum_of
 
@@ -79,6 +79,29 @@ class Healing(unittest.TestCase):
         self.now += 13
         self.book.tick()
         self.assertEqual((self.book.state, self.book.faults["silence"]), (STALE, 1))
+
+    def test_a_book_that_nothing_keeps_is_not_live(self) -> None:
+        self.follow()
+        # No tick: the thread that calls it may be dead.
+        self.now += 13
+        self.assertEqual((self.book.state, self.book.view().state), (STALE, STALE))
+        self.book.heartbeat(7)
+        self.assertEqual(self.book.state, LIVE)
+
+    def test_a_change_is_delivered_once_and_seen_as_the_book_is_by_then(self) -> None:
+        calls: List[Callable[[], None]] = []
+        seen: List[Optional[int]] = []
+        self.book = Book("0x1", lambda _, since: self.asked.append(since), lambda: self.now, lambda _, call: calls.append(call))
+        self.book.on_change = lambda: seen.append(self.book.sequence)
+        self.follow()
+        self.book.update(update(7, 8, "12"))
+        self.book.update(update(8, 9, "13"))
+        for call in calls:
+            call()
+        self.assertEqual(seen, [9])
+        self.book.update(update(9, 10, "14"))
+        calls[-1]()
+        self.assertEqual(seen, [9, 10])
 
     def test_a_promise_that_is_not_kept_is_noticed(self) -> None:
         self.book.connected()
