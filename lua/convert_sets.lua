@@ -2,7 +2,7 @@
 -- convert_sets: splits collateral into full sets (one Yes and one No token each) or merges sets back.
 -- Source: ConditionalTokens.sol `splitPosition` and `mergePositions` with the partition [1, 2].
 --
--- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>
+-- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>; and the closing times {x}:closes
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
 --          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered
 -- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
@@ -11,6 +11,7 @@
 -- Emits    BALANCE
 -- Bound    one wallet
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
@@ -40,8 +41,9 @@ local done = redis.call('GET', KEYS[5])
 if done then
   return { done == ARGV[5] and 'OK' or 'IDEMPOTENCY_KEY_REUSED', now_text, 1 }
 end
-if b.status ~= book.OPEN then
-  return { 'MARKET_NOT_OPEN', now_text, b.status }
+local status = agenda.status(shard, market, b.status, now)
+if status ~= book.OPEN then
+  return { 'MARKET_NOT_OPEN', now_text, status }
 end
 if b.mode ~= book.NORMAL then
   return { b.mode == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED', now_text }

@@ -21,8 +21,10 @@ local now_text = integer.text(now_ms)
 local b, stored = book.open(shard, market, 's'), redis.call('HGET', KEYS[2], market)
 if not b or not stored then
   return { 'MARKET_NOT_FOUND', now_text }
-elseif b.status > tonumber(ARGV[5]) then
-  return { 'MARKET_NOT_OPEN', now_text, b.status }
+end
+local status = agenda.status(shard, market, b.status, now_ms)
+if status > tonumber(ARGV[5]) then
+  return { 'MARKET_NOT_OPEN', now_text, status }
 elseif stored == after then
   return { 'OK', now_text }
 elseif stored ~= before then

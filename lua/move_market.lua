@@ -25,16 +25,20 @@ end
 if by_time and not agenda.is_due(shard, market, now_ms) then
   return { 'NOT_DUE', integer.text(now_ms), b.status, integer.text(b.sequence) }
 end
-local code = 'OK'
+local code, status = 'OK', b.status
 if b.status .. '' ~= target then
-  if not from:find(b.status .. '', 1, true) then
+  if tonumber(target) <= book.PAUSED then
+    status = agenda.status(shard, market, b.status, now_ms)
+  end
+  if not from:find(status .. '', 1, true) then
     code = 'MARKET_NOT_OPEN'
   else
     local closes_ms = agenda.closing(redis.call('HGET', KEYS[5], market), tonumber(target))
-    b.status, b.sequence = tonumber(target), b.sequence + 1
+    status, b.sequence = tonumber(target), b.sequence + 1
+    b.status = status
     book.write(b)
     agenda.note(shard, market, b.status, closes_ms)
     outbox.write_market(shard, market, b.sequence, now_ms)
   end
 end
-return { code, integer.text(now_ms), b.status, integer.text(b.sequence) }
+return { code, integer.text(now_ms), status, integer.text(b.sequence) }

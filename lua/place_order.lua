@@ -10,8 +10,8 @@
 --          6 {x}:u:<address>  the taker's orders
 --          7 {x}:out          the outbox (lib/outbox)
 --          and, as needed, the market's token accounts {x}:m:<id>:bal and matches {x}:m:<id>:t (lib/trades), the makers'
---          orders, the expiries {x}:exp and a new holder's markets {x}:w:<address>, all in this slot; they are not passed
---          because each key passed takes time
+--          orders, the closing times {x}:closes, the expiries {x}:exp and a new holder's markets {x}:w:<address>, all in
+--          this slot; they are not passed because each key passed takes time
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
@@ -30,6 +30,7 @@
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    makersMax makers met, and STALE_MAX expired ones before them (lib/matching)
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
@@ -98,9 +99,10 @@ local free, reserved, current, faucet_ms = grant, 0, 0, 0
 if account then
   free, reserved, current, faucet_ms = ledger.open_cash(account)
 end
-objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
+local status_now = agenda.status(outbox.shard_of(KEYS[7]), market, status, now_ms)
+objection = request.objection(nonce, current, expiration, now_ms, status_now, mode, deadline_ms)
 if objection then
-  return refuse(now_ms, objection, request.detail_of(objection, current, status))
+  return refuse(now_ms, objection, request.detail_of(objection, current, status_now))
 end
 local required, available, asset = size * price, free, ledger.COLLATERAL
 if side == order.SELL then

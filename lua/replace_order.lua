@@ -18,6 +18,7 @@
 -- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as place_order
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
@@ -59,9 +60,10 @@ if unfit then
 end
 local a = ledger.read(shard, market, { maker }, 1, grant)
 local _, _, current = ledger.cash(a, 1)
-local objection = request.objection(nonce, current, expiration, now_ms, before.status, before.mode, deadline_ms)
+local status = agenda.status(shard, market, before.status, now_ms)
+local objection = request.objection(nonce, current, expiration, now_ms, status, before.mode, deadline_ms)
 if objection then
-  return refuse(objection, request.detail_of(objection, current, before.status))
+  return refuse(objection, request.detail_of(objection, current, status))
 end
 local old = stored[2] and order.unpack(stored[2], ARGV[4])
 if not old or old.maker ~= maker or old.market ~= market then

@@ -33,10 +33,15 @@ function agenda.note(shard, market, status, closes_ms)
   end
 end
 
--- Whether the closing time of an open market has come.
+-- Whether the closing time of an open or paused market has come.
 function agenda.is_due(shard, market, now_ms)
   local closes_ms = redis.call('ZSCORE', shard .. 'closes', market)
   return closes_ms and now_ms >= tonumber(closes_ms)
+end
+
+-- The status by which a command is judged: from its closing time on a market is closed, even before the worker has closed it.
+function agenda.status(shard, market, status, now_ms)
+  return status <= book.PAUSED and agenda.is_due(shard, market, now_ms) and book.CLOSED or status
 end
 
 -- Removes a market that has ended and needs no more work.

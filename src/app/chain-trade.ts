@@ -21,7 +21,7 @@ import { contractsOf } from './chain';
 
 interface WalletParts {
   readonly requests: ChainRequests;
-  readonly reads: Pick<Reads, 'market' | 'view' | 'balances'>;
+  readonly reads: Pick<Reads, 'market' | 'view' | 'balances' | 'clock'>;
   /** Reads the wallet from the chain, with its tokens of the market. */
   readonly see: (wallet: string, marketId: string) => Promise<void>;
   readonly scale: ChainScale;
@@ -40,9 +40,11 @@ export function walletsOnChain(
       await requests.askFaucet(address);
     },
     async convert(marketId, wallet, setsMicro) {
-      const { terms, state } = await reads.view(marketId);
+      const { terms, texts, state } = await reads.view(marketId);
+      const isOver = texts.closesAtMs !== null && texts.closesAtMs <= reads.clock();
+      const status = state.status === 'OPEN' && isOver ? 'CLOSED' : state.status;
       // Else the transactions would fail there, or cost the wallet its orders and matches.
-      if (state.status !== 'OPEN') throw marketNotOpen(state.status);
+      if (status !== 'OPEN') throw marketNotOpen(status);
       await see(wallet, marketId);
       checkCover(await reads.balances(wallet), marketId, setsMicro);
       const units = BigInt(Math.abs(setsMicro)) * scale.microAmount;

@@ -126,6 +126,7 @@ test('invalid markets are refused', async () => {
   expect(await told({ slug: 'Not A Slug' })).toMatch(/a-z, 0-9 and single hyphens/);
   expect(await told({ closesAt: 'tomorrow' })).toMatch(/ISO 8601 .* such as 2030-01-31T12:00:00Z$/);
   expect(await told({ closesAt: '2030-02-30' })).toBe('must be a date that exists');
+  expect(await told({ closesAt: '2026-01-31T12:00:00Z' })).toBe('must be in the future');
 });
 
 test('the token opens the admin routes, which do not exist without one', async () => {

@@ -104,10 +104,10 @@ test('a shard whose Redis is silent holds up neither the settlements nor the cho
   const node = cluster.nodes.find(({ port }) => masters[silent]?.endsWith(`:${port}`));
   process.kill(node?.pid ?? 0, 'SIGSTOP');
   try {
+    await trade(others, 20);
     const dueMs = Date.now() + 3_000;
     for (const shard of others)
       await worlds[shard]?.markets.edit(markets[shard]?.terms.id ?? '', { closesAtMs: dueMs });
-    await trade(others, 20);
     for (const shard of others) await settled(shard);
     // A scrape counts the jobs of the others; commands of a worker's connection have no time-out.
     const connection = connect({ urls: cluster.url.split(','), blocking: true });

@@ -59,7 +59,8 @@ test('a market with a damaged state keeps no other market from closing, and is n
   for (const [i, market] of [spoilt, ...healthy].entries()) {
     await world.place(market, 0, 4_000, 10);
     // The damaged one is due first.
-    await store.markets.edit(market.terms.id, { closesAtMs: 1 + i });
+    const due = ({ terms, texts }: Market): Market => ({ terms, texts: { ...texts, closesAtMs: 1 + i } });
+    await store.engine.editMarket(market.terms.id, due, 'PAUSED');
   }
   await spoil();
   await expect(run('close-markets')).rejects.toThrow(failure(`market ${spoilt.terms.id}`));

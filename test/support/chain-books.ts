@@ -130,8 +130,8 @@ export async function openChainBooks(options: ChainBooksOptions) {
     },
   });
 
-  async function market(id = 'market00'): Promise<string> {
-    await engine.createMarket({ id, conditionId: `0x${id}`, slug: id }, '{}', 'OPEN');
+  async function market(id = 'market00', document = '{}'): Promise<string> {
+    await engine.createMarket({ id, conditionId: `0x${id}`, slug: id }, document, 'OPEN');
     return id;
   }
 

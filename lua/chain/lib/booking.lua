@@ -2,6 +2,7 @@
 -- those of paper: the grant of a new wallet is here the value of matches of a new wallet that may wait for the chain, 0 for any;
 -- and the expiration is the moment at which matching stops, MARGIN_S before the order's own.
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local caps = require('lib.caps')
 local cursor = require('lib.cursor')
@@ -54,9 +55,10 @@ local function objection_of(q, b, a)
     least = (is_exact or q.nonce < current) and current or q.nonce
   end
   local ends = q.expiration > 0 and q.expiration + booking.MARGIN_S or 0
-  local objection = request.objection(q.nonce, least, ends, q.now_ms, b.status, mode, q.deadline_ms)
+  local status = agenda.status(q.shard, q.market, b.status, q.now_ms)
+  local objection = request.objection(q.nonce, least, ends, q.now_ms, status, mode, q.deadline_ms)
   if objection then
-    return objection, request.detail_of(objection, least, b.status)
+    return objection, request.detail_of(objection, least, status)
   elseif q.expiration > 0 and q.now_ms >= (q.expiration - booking.MARGIN_S) * 1000 then
     return 'INVALID_EXPIRATION', integer.text(math.floor(q.now_ms / 1000) + 2 * booking.MARGIN_S + 1)
   elseif not seen then

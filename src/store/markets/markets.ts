@@ -83,7 +83,13 @@ export function createMarkets({
   defaultOracle,
   shardCount = 1,
 }: MarketsOptions): Markets {
+  function checkCloses(closesAtMs: number | null | undefined): void {
+    if (typeof closesAtMs === 'number' && closesAtMs <= clock.now())
+      throw refused('closesAt', 'must be in the future');
+  }
+
   async function create(input: NewMarket): Promise<Market> {
+    checkCloses(input.closesAtMs);
     const questionId = (input.questionId ?? `0x${randomBytes(32).toString('hex')}`).toLowerCase();
     const oracle = input.oracle ?? defaultOracle;
     const { conditionId, tokenIds } = ctfIds(oracle, questionId);
@@ -155,6 +161,7 @@ export function createMarkets({
   }
 
   async function edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void> {
+    checkCloses(changes.closesAtMs);
     const change = ({ terms, texts }: Market): Market => ({ terms, texts: { ...texts, ...changes } });
     await engine.editMarket(id, change, changes.closesAtMs === undefined ? 'CLOSED' : 'PAUSED');
   }

@@ -87,7 +87,7 @@ const TEXTS = {
   description: 'The rules by which the market will be decided.',
   category: 'A word by which people find the market.',
   tags: 'The words by which people find the market, besides its category.',
-  closesAt: 'The time when trading ends, in ISO 8601; null means never.',
+  closesAt: 'The time when trading ends, in ISO 8601; it must be in the future. Null means never.',
   resolutionSource: 'The page by which the market will be decided; null means no page.',
 } as const;
 

@@ -35,6 +35,23 @@ test('a wallet cannot spend what an unsettled match brings', async () => {
   expect(await codeOf(place(buy(alice, 0, '200', '0.50')))).toBe('no refusal');
 });
 
+test('from its closing time on a market takes no orders, though no worker has closed it', async () => {
+  const books = await open();
+  const { buy, place, clock, now, engine } = books;
+  const closesAtMs = now() + 60_000;
+  await books.market('closing0', JSON.stringify({ texts: { closesAtMs } }));
+  const own = { market: 'closing0' };
+  const resting = buy(bob, 0, '1', '0.50', own);
+  await place(resting);
+  await clock(closesAtMs);
+  await books.observe(books.chain.mine());
+  expect(await codeOf(place(buy(bob, 0, '1', '0.50', own)))).toBe('MARKET_NOT_OPEN');
+  expect(await codeOf(engine.replace(buy(bob, 0, '1', '0.40', own), resting.orderHash))).toBe(
+    'MARKET_NOT_OPEN',
+  );
+  expect(await codeOf(place(buy(bob, 0, '1', '0.50')))).toBe('no refusal');
+});
+
 test('a failed match gives every wallet back what it took, and cancels and suspends the guilty one', async () => {
   const books = await open();
   const { buy, sell, place, chain, waiting, clock, now } = books;

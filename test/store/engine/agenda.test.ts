@@ -2,7 +2,7 @@ import type { Market } from '../../../src/exchange/facts';
 import { MARKET_STATUSES, type MarketStatus } from '../../../src/exchange/market';
 import { createAgenda } from '../../../src/store/markets/agenda';
 import { encodeMarket } from '../../../src/store/records/market';
-import { alice, type EngineWorld, YES } from '../../support/engine-world';
+import { alice, bob, type EngineWorld, YES } from '../../support/engine-world';
 import { TERMS } from '../trading';
 import { withWorlds } from './setup';
 
@@ -92,8 +92,8 @@ test('a call that comes too early closes nothing, because the script reads its o
   expect(await w.engine.closeWhenDue('forever0')).toBe(false);
   // Nothing changed, so there is no entry.
   expect((await w.outbox()).filter(({ kind }) => kind === 'MARKET')).toHaveLength(2);
-  await w.clock(CLOSES_MS);
   await closeAt(w, 'market00', CLOSES_MS + 60_000);
+  await w.clock(CLOSES_MS);
   expect(await w.engine.closeWhenDue('market00')).toBe(false);
   await closeAt(w, 'market00', CLOSES_MS);
   expect(await w.engine.closeWhenDue('market00')).toBe(true);
@@ -114,4 +114,41 @@ test('a document that no script can parse changes nothing of the market, in any 
   const before = await w.redis.hgetBuffer(w.keys.market('opens000'), 's');
   await expect(w.engine.moveMarket('opens000', 'PAUSED', ['OPEN'])).rejects.toThrow();
   expect(await w.redis.hgetBuffer(w.keys.market('opens000'), 's')).toEqual(before);
+});
+
+test('from its closing time on a market takes no orders and no sets, though no worker has closed it', async () => {
+  const w = world();
+  await w.market({ id: 'market00' });
+  await w.split(bob, '10');
+  await w.place(w.sell(bob, YES, '5', '0.50'));
+  const resting = w.buy(alice, YES, '5', '0.40');
+  await w.place(resting);
+  await w.redis.hset(w.keys.markets, 'market00', encodeMarket(documentOf('market00', null)));
+  await closeAt(w, 'market00', CLOSES_MS);
+  const filled = w.buy(alice, YES, '1', '0.50');
+  await w.clock(CLOSES_MS - 1);
+  await w.place(filled);
+
+  await w.clock(CLOSES_MS);
+  const closed = { code: 'MARKET_NOT_OPEN', message: 'the market is CLOSED' };
+  const { outbox } = w.keys;
+  const before = await w.redis.xlen(outbox);
+  for (const type of ['GTC', 'IOC', 'FOK', 'POST_ONLY', 'MARKET'] as const)
+    await expect(w.place(w.buy(alice, YES, '1', '0.50', { type, budget: '1' }))).rejects.toMatchObject(
+      closed,
+    );
+  await expect(w.place(w.buy(alice, YES, '1', '0.30'))).rejects.toMatchObject(closed);
+  await expect(w.place(w.buy(alice, YES, '1', '0.50', { dryRun: true }))).rejects.toMatchObject(closed);
+  const replacement = w.buy(alice, YES, '1', '0.50');
+  await expect(w.engine.replace(replacement, resting.orderHash)).rejects.toMatchObject(closed);
+  await expect(w.split(alice, '1')).rejects.toMatchObject(closed);
+  await expect(w.split(bob, '-1')).rejects.toMatchObject(closed);
+  await expect(closeAt(w, 'market00', CLOSES_MS + 1)).rejects.toMatchObject(closed);
+  await expect(w.engine.moveMarket('market00', 'PAUSED', ['OPEN'])).rejects.toMatchObject(closed);
+  expect(await w.redis.xlen(outbox)).toBe(before);
+
+  // An order that was booked in time has its answer, and a cancel is always possible.
+  expect((await w.place(filled)).replayed).toBe(true);
+  await w.engine.cancel('market00', alice, resting.orderHash, 'USER');
+  expect((await w.stored(resting))?.status).toBe('CANCELLED');
 });

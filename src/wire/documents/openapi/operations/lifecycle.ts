@@ -38,7 +38,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: "Edit a market's texts or closing time",
     description:
-      'A member that is left out does not change; `closesAt: null` means no closing time. The closing time of a closed market cannot change, and nothing of a resolved or void market can, because its holders were paid by these texts. A `closesAt` that has passed closes the market within a second.',
+      'A member that is left out does not change; `closesAt: null` means no closing time. The closing time of a closed market cannot change, and nothing of a resolved or void market can, because its holders were paid by these texts. A `closesAt` that has passed is refused; `POST /admin/markets/{id}/close` closes a market now.',
     bearer: 'admin',
     body: {
       shape: editMarketShape,
