@@ -36,6 +36,8 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 making;
         uint256 taking;
         uint256 fee;
+        /// What the taker pays for this fill.
+        uint256 takerFee;
     }
 
     /// What a match moves, from the taker's point of view.
@@ -47,6 +49,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 sets;
         uint256 alikePays;
         uint256 alikeGets;
+        /// The taker's fees: of all fills, and of those with makers on the same side.
+        uint256 takerFees;
+        uint256 alikeTakerFees;
     }
 
     struct Registered {
@@ -61,7 +66,6 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     uint256 private constant MATCH_GAS_MIN = 300_000;
     bytes32 public constant parentCollectionId = bytes32(0);
     uint256 private constant COLLATERAL = 0;
-    uint256 private constant ONE = 1e18;
     uint256 private constant BPS = 10_000;
 
     IERC20 private immutable _collateral;
@@ -112,6 +116,8 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     error NotCrossing();
     /// @notice The taker would get less for its fill than it signed.
     error TooLittleTokensReceived();
+    /// @notice The order of a taker that sells would lose more than is sold.
+    error FillNotSold();
     /// @notice Orders on the same side must be for the two tokens of a market, orders on different sides for the same token.
     error MismatchedTokenIds();
     /// @notice A fill would have to be rounded.
@@ -342,21 +348,20 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         validateTokenId(taker.tokenId);
         bytes32 takerHash = _spend(taker, takerFill);
         (Leg[] memory legs, Sums memory sums) = _meetAll(taker, makers, makerFills);
-        _move(taker, legs, sums, _close(takerHash, taker, takerFill, sums));
+        _close(takerHash, taker, takerFill, sums);
+        _move(taker, legs, sums);
     }
 
-    /// Checks that the taker gets what it signed. Returns its fee.
-    function _close(bytes32 orderHash, Order calldata taker, uint256 making, Sums memory sums)
-        private
-        returns (uint256 fee)
-    {
+    /// Checks that the taker gets what it signed.
+    function _close(bytes32 orderHash, Order calldata taker, uint256 making, Sums memory sums) private {
         uint256 paid = sums.pays + sums.alikePays;
         uint256 got = sums.gets + sums.alikeGets;
         if (paid > making) revert NotCrossing();
+        // A BUY loses its limit times what it gets. A SELL at a better price could lose more than it sells, and still get enough.
+        if (taker.side != BUY && paid != making) revert FillNotSold();
         if (got * taker.makerAmount < making * taker.takerAmount) revert TooLittleTokensReceived();
-        fee = _fee(taker.feeRateBps, taker.side, making, got);
         (uint256 gives, uint256 takes) = _assets(taker);
-        emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, fee);
+        emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, sums.takerFees);
         emit OrdersMatched(orderHash, taker.maker, gives, takes, paid, got);
     }
 
@@ -385,22 +390,26 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         if (!_isCrossing(taker, maker)) revert NotCrossing();
         if (mulmod(making, maker.takerAmount, maker.makerAmount) != 0) revert NotWhole();
         uint256 taking = (making * maker.takerAmount) / maker.makerAmount;
-        uint256 fee = _fee(maker.feeRateBps, maker.side, making, taking);
-        if (!isAlike) {
-            sums.pays += taking;
-            sums.gets += making;
-        } else if (maker.side == BUY) {
-            sums.sets += taking;
-            sums.alikePays += taking - making;
-            sums.alikeGets += taking;
-        } else {
-            sums.sets += making;
-            sums.alikePays += making;
-            sums.alikeGets += making - taking;
+        (uint256 tokens, uint256 cash) = maker.side == BUY ? (taking, making) : (making, taking);
+        leg = Leg(maker.maker, isAlike, making, taking, _fee(maker, tokens, cash), 0);
+        // With a maker on its own side the taker pays or gets the rest of each full set.
+        if (isAlike) cash = tokens - cash;
+        leg.takerFee = _fee(taker, tokens, cash);
+        // Amounts are below 2^120, and the gas of a block does not pay for 2^100 makers.
+        unchecked {
+            sums.takerFees += leg.takerFee;
+            if (!isAlike) {
+                sums.pays += taking;
+                sums.gets += making;
+            } else {
+                sums.sets += tokens;
+                sums.alikePays += maker.side == BUY ? cash : tokens;
+                sums.alikeGets += maker.side == BUY ? tokens : cash;
+                sums.alikeTakerFees += leg.takerFee;
+            }
         }
         (uint256 gives, uint256 takes) = _assets(maker);
-        emit OrderFilled(makerHash, maker.maker, taker.maker, gives, takes, making, taking, fee);
-        return Leg(maker.maker, isAlike, making, taking, fee);
+        emit OrderFilled(makerHash, maker.maker, taker.maker, gives, takes, making, taking, leg.fee);
     }
 
     /// True when both orders get their price or a better one. Products, so that nothing is rounded.
@@ -412,35 +421,36 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         return a.takerAmount * b.makerAmount + b.takerAmount * a.makerAmount <= a.makerAmount * b.makerAmount;
     }
 
-    /// `bps x min(p, 1 - p)` of the tokens, in collateral for a SELL; divided by p, in tokens, for a BUY. Rounded down.
-    function _fee(uint256 bps, uint8 side, uint256 given, uint256 got) private pure returns (uint256) {
-        if (bps == 0) return 0;
-        uint256 price = side == BUY ? (given * ONE) / got : (got * ONE) / given;
-        if (price == 0 || price >= ONE) return 0;
-        uint256 least = price < ONE - price ? price : ONE - price;
-        return side == BUY ? (bps * least * got) / (price * BPS) : (bps * least * given) / (ONE * BPS);
+    /// The fee of a fill by what the order really exchanged in it, rounded down: its rate of the smaller of the collateral and
+    /// the difference between it and the tokens. A SELL pays it in collateral, a BUY in tokens at the price of the fill.
+    function _fee(Order calldata order, uint256 tokens, uint256 cash) private pure returns (uint256) {
+        uint256 part = order.feeRateBps;
+        if (part == 0 || cash == 0 || cash >= tokens) return 0;
+        // Amounts are below 2^120 and rates below 2^10.
+        unchecked {
+            part *= cash < tokens - cash ? cash : tokens - cash;
+            return order.side == BUY ? (part * tokens) / (BPS * cash) : part / BPS;
+        }
     }
 
     /// Moves what a match moves: with makers on the other side from wallet to wallet, with those on the same side through
     /// this contract, which splits or merges once for all of them. Fees are taken from what an order receives.
-    function _move(Order calldata taker, Leg[] memory legs, Sums memory sums, uint256 feeLeft) private {
+    function _move(Order calldata taker, Leg[] memory legs, Sums memory sums) private {
         (uint256 gives, uint256 takes) = _assets(taker);
         uint256 makerFees;
         for (uint256 i; i < legs.length; ++i) {
             Leg memory leg = legs[i];
             if (leg.isAlike) continue;
-            uint256 part = feeLeft < leg.making ? feeLeft : leg.making;
-            feeLeft -= part;
             makerFees += leg.fee;
             _deliver(taker.maker, leg.wallet, gives, leg.taking - leg.fee);
-            _charge(leg.wallet, takes, part);
-            _deliver(leg.wallet, taker.maker, takes, leg.making - part);
+            _charge(leg.wallet, takes, leg.takerFee);
+            _deliver(leg.wallet, taker.maker, takes, leg.making - leg.takerFee);
         }
         _charge(taker.maker, gives, makerFees);
         if (sums.sets == 0) return;
         uint256 alikeTakes = _convert(taker, legs, sums);
-        _charge(address(this), takes, feeLeft);
-        _deliver(address(this), taker.maker, takes, sums.alikeGets - feeLeft);
+        _charge(address(this), takes, sums.alikeTakerFees);
+        _deliver(address(this), taker.maker, takes, sums.alikeGets - sums.alikeTakerFees);
         _payAlike(legs, alikeTakes);
     }
 

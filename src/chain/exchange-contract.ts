@@ -73,15 +73,18 @@ const OPERATOR_REASONS: Readonly<Record<string, FaultReason>> = {
 
 /** Errors that follow from the orders and the amounts of a match alone: the contract gives the same answer at every later block. */
 export const FOR_GOOD: ReadonlySet<string> = new Set([
-  ...[
-    'OrderFilledOrCancelled',
-    'MakingGtRemaining',
-    'InvalidAmount',
-    'InvalidSignature',
-    'FeeTooHigh',
-    'NotTaker',
-  ],
-  ...['NotWhole', 'NotCrossing', 'TooLittleTokensReceived', 'MismatchedTokenIds', 'WrongLengths'],
+  'OrderFilledOrCancelled',
+  'MakingGtRemaining',
+  'InvalidAmount',
+  'InvalidSignature',
+  'FeeTooHigh',
+  'NotTaker',
+  'NotWhole',
+  'NotCrossing',
+  'FillNotSold',
+  'TooLittleTokensReceived',
+  'MismatchedTokenIds',
+  'WrongLengths',
 ]);
 
 /** Reads the data of a revert, of `settle` or of a match inside it (`MatchFailed`). */

@@ -6,7 +6,6 @@ import { FUNDS_REASONS, type Reason } from './checker-deeds';
 /** C2 and C3: the settlements that the API shows, and those of the chain. */
 const MARKET_CHARACTERS = 8;
 const BUY = 0;
-const ONE = 10n ** 18n;
 const BPS = 10_000n;
 
 /** The id on the chain of a settlement `<market>-<sequence>-s<part>`: market (64 bits) | part (8) | sequence (48). */
@@ -119,28 +118,32 @@ export function predict(record: ApiSettlement, fees: string): Changes {
     change(changes, order.maker, to, gets - fee);
     change(changes, fees, to, fee);
   };
-  let [tokens, collateral] = [0n, 0n];
+  let [tokens, collateral, fee] = [0n, 0n, 0n];
   for (const [i, maker] of record.makerOrders.entries()) {
     const gives = BigInt(record.makerFillAmounts[i] ?? 0);
     const gets = (gives * BigInt(maker.takerAmount)) / BigInt(maker.makerAmount);
-    move(maker, gives, gets, feeOf(maker, gives, gets));
     const [size, paid] = maker.side === BUY ? [gets, gives] : [gives, gets];
-    tokens += size;
+    move(maker, gives, gets, feeOf(maker, size, paid));
     // A set of both tokens is worth one unit each.
-    collateral += maker.tokenId === taker.tokenId ? paid : size - paid;
+    const takers = maker.tokenId === taker.tokenId ? paid : size - paid;
+    tokens += size;
+    collateral += takers;
+    fee += feeOf(taker, size, takers);
   }
   const fill = BigInt(record.takerFillAmount);
   const [gives, gets] =
     taker.side === BUY ? [fill - BigInt(record.refundAmount), tokens] : [fill, collateral];
-  move(taker, gives, gets, feeOf(taker, fill, gets));
+  move(taker, gives, gets, fee);
   return changes;
 }
 
-/** `rate x min(p, 1 - p)` of the tokens, in the asset that the order gets; rounded down. */
-function feeOf({ side, feeRateBps }: ApiOrder, given: bigint, got: bigint): bigint {
-  const price = side === BUY ? (given * ONE) / got : (got * ONE) / given;
-  if (price === 0n || price >= ONE) return 0n;
-  const minimum = price < ONE - price ? price : ONE - price;
-  const [tokens, divisor] = side === BUY ? [got, price] : [given, ONE];
-  return (BigInt(feeRateBps) * minimum * tokens) / (divisor * BPS);
+/**
+ * The fee of a fill of so many tokens for so much collateral: the rate of the smaller of that and the rest of the full sets, in
+ * the asset that the order gets; rounded down.
+ */
+function feeOf({ side, feeRateBps }: ApiOrder, tokens: bigint, collateral: bigint): bigint {
+  const rest = tokens - collateral;
+  if (collateral === 0n || rest <= 0n) return 0n;
+  const part = BigInt(feeRateBps) * (collateral < rest ? collateral : rest);
+  return side === BUY ? (part * tokens) / (collateral * BPS) : part / BPS;
 }

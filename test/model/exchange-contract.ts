@@ -1,5 +1,6 @@
 import type { SignedOrder } from '../../src/exchange/order';
-import { calculateFee, Revert } from './contract';
+import { Revert } from './contract';
+import { feeOfFill } from './fee';
 
 /**
  * contracts/MarketExchange.sol as arithmetic: `settle` with its faults, over balances, allowances and approvals. It knows
@@ -138,24 +139,23 @@ export function createExchangeModel(options: ModelOptions) {
       const takersCash = isAlike ? tokens - cash : cash;
       paid += isBuy ? takersCash : tokens;
       got += isBuy ? tokens : takersCash;
-      const fee = calculateFee(maker.feeRateBps, tokens, making, taking, maker.side);
-      return { maker, isAlike, making, taking, tokens, takersCash, fee };
+      const fee = feeOfFill(maker.feeRateBps, maker.side, cash, tokens);
+      const takerFee = feeOfFill(taker.feeRateBps, taker.side, takersCash, tokens);
+      return { maker, isAlike, making, taking, tokens, takersCash, fee, takerFee };
     });
     if (paid > takerFill) throw new Revert('NotCrossing');
+    if (!isBuy && paid !== takerFill) throw new Revert('FillNotSold');
     if (got * taker.makerAmount < takerFill * taker.takerAmount) throw new Revert('TooLittleTokensReceived');
-    const takerFee = calculateFee(taker.feeRateBps, isBuy ? got : takerFill, takerFill, got, taker.side);
     const gives = isBuy ? COLLATERAL : taker.tokenId;
     const takes = isBuy ? taker.tokenId : COLLATERAL;
 
-    let [feeLeft, makerFees] = [takerFee, 0n];
-    for (const { maker, isAlike, making, taking, fee } of legs) {
+    let makerFees = 0n;
+    for (const { maker, isAlike, making, taking, fee, takerFee } of legs) {
       if (isAlike) continue;
-      const part = feeLeft < making ? feeLeft : making;
-      feeLeft -= part;
       makerFees += fee;
       move(taker.maker, maker.maker, gives, taking - fee);
-      move(maker.maker, fees, takes, part);
-      move(maker.maker, taker.maker, takes, making - part);
+      move(maker.maker, fees, takes, takerFee);
+      move(maker.maker, taker.maker, takes, making - takerFee);
     }
     move(taker.maker, fees, gives, makerFees);
     const alike = legs.filter(({ isAlike }) => isAlike);
@@ -163,10 +163,11 @@ export function createExchangeModel(options: ModelOptions) {
     for (const { maker, making } of alike) move(maker.maker, exchange, isBuy ? COLLATERAL : other, making);
     const sets = alike.reduce((sum, { tokens }) => sum + tokens, 0n);
     const cash = alike.reduce((sum, { takersCash }) => sum + takersCash, 0n);
+    const alikeFees = alike.reduce((sum, { takerFee }) => sum + takerFee, 0n);
     move(taker.maker, exchange, gives, isBuy ? cash : sets);
     convert(taker.tokenId, other, isBuy ? sets : -sets);
-    move(exchange, fees, takes, feeLeft);
-    move(exchange, taker.maker, takes, (isBuy ? sets : cash) - feeLeft);
+    move(exchange, fees, takes, alikeFees);
+    move(exchange, taker.maker, takes, (isBuy ? sets : cash) - alikeFees);
     for (const { maker, taking, fee } of alike) {
       move(exchange, maker.maker, isBuy ? other : COLLATERAL, taking - fee);
       move(exchange, fees, isBuy ? other : COLLATERAL, fee);
