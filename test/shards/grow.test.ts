@@ -4,7 +4,7 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createShell } from '../cli/shell';
 import { startNode, startScript } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, domainOf, openMarket } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import {
   type ReplicaProcess,
@@ -15,6 +15,7 @@ import {
 
 /** The real program gets more shards: what still runs, what starts too early, and what goes on. */
 const key = `0x${'7'.repeat(64)}`;
+const FILLS = 5;
 const first = shardKeys();
 let exchange: WebReplicas;
 let web: ReplicaProcess;
@@ -35,6 +36,35 @@ const environment = (shards: number): Record<string, string> => ({
 const traderAt = async (client: ReplicaProcess['client']) =>
   createTrader(client, await domainOf(client), new Wallet(key));
 
+/** What a wallet reads of its journal, whole and page by page. */
+interface Lines {
+  readonly activity: readonly unknown[];
+  readonly trades: readonly unknown[];
+  readonly cursor: string;
+}
+let before: Lines;
+const lister = new Wallet(`0x${'8'.repeat(64)}`);
+
+/** Fills of one wallet, at a price that leaves the other orders alone. */
+async function fillOften(market: OpenMarket): Promise<void> {
+  const domain = await domainOf(web.client);
+  const [maker, taker] = [createTrader(web.client, domain, lister), createTrader(web.client, domain)];
+  for (let i = 0; i < FILLS; i++) {
+    await maker.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
+    const { body } = await taker.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100 });
+    expect(body.status).toBe('FILLED');
+  }
+}
+
+async function linesOf(client: ReplicaProcess['client']): Promise<Lines> {
+  const trader = createTrader(client, await domainOf(client), lister);
+  await trader.signIn();
+  const [activity, trades, page] = await Promise.all(
+    ['/me/activity', '/me/trades', '/me/trades?limit=2'].map(async (path) => (await trader.get(path)).body),
+  );
+  return { activity: activity.data, trades: trades.data, cursor: page.nextCursor };
+}
+
 async function expectUnfit(shards: number, reason: string): Promise<void> {
   for (const program of ['web', 'worker']) {
     const { exited, stderr } = startScript(`require('./src/${program}.ts')`, environment(shards));
@@ -47,6 +77,8 @@ test('while a process is at work it is refused, and the exchange was never halte
   const market = await openMarket(web.client, ADMIN_TOKEN, { question: 'Of before?' });
   const trader = await traderAt(web.client);
   expect((await trader.submit(market, buy(100))).body).toMatchObject({ status: 'OPEN' });
+  await fillOften(market);
+  before = await linesOf(web.client);
   const refused = await shell(1).exchange('shards', 'grow', '--to', '2', '--halt', '--yes');
   expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('processes are at work') });
   // The key is written with the first change of the mode.
@@ -76,7 +108,7 @@ test('a command that is killed is ended by the same command, and no process star
   const ended = await shell(1).exchange(...words);
   expect(ended).toMatchObject({ code: 0, err: '' });
   expect(ended.out).toMatch(
-    /^the exchange has 4 shards: [01] wallets have a new home; .*SHARDS=4\nthe mode is NORMAL\n$/,
+    /^the exchange has 4 shards: [0-3] wallets have a new home; .*SHARDS=4\nthe mode is NORMAL\n$/,
   );
   // The growth ends all connections but its own, so the one of this test has to open again.
   const { redis } = exchange.store;
@@ -102,6 +134,18 @@ test('with the new number the exchange trades on, in old markets and in new ones
   try {
     const trader = await traderAt(four.client);
     await trader.signIn();
+    expect(before.activity).toHaveLength(FILLS);
+    const { activity, trades } = await linesOf(four.client);
+    expect([activity, trades]).toEqual([before.activity, before.trades]);
+    const reader = createTrader(four.client, await domainOf(four.client), lister);
+    await reader.signIn();
+    for (const [order, left] of [
+      ['desc', before.trades.slice(2)],
+      ['asc', before.trades.slice(0, 1).reverse()],
+    ] as const) {
+      const rest = await reader.get(`/me/trades?order=${order}&cursor=${before.cursor}`);
+      expect(rest.body.data).toEqual(left);
+    }
     const [old] = (await four.client.get('/markets')).body.data;
     expect(old).toMatchObject({ question: 'Of before?' });
     expect((await trader.get('/me/balances')).body.collateral).toMatchObject({

@@ -43,11 +43,23 @@ export function encodeCursor({ places, isAscending, last }: JournalCursor): stri
   return Buffer.from(bytes).toString('base64url');
 }
 
-/** Throws INVALID_CURSOR unless the cursor is of an exchange with as many shards. */
+/**
+ * Reads a cursor that this exchange made with this number of shards or with fewer. Shards that were added later have the place before
+ * every line, because growth moves no line and each of their lines came after it. Throws INVALID_CURSOR.
+ */
 export function decodeCursor(text: string, count: number): JournalCursor {
+  const { places, ...rest } = PLACE.test(text)
+    ? { places: [text], isAscending: false, last: 0 }
+    : decodeMade(text, count);
+  const added = Array.from({ length: count - places.length }, () => null);
+  return { ...rest, places: [...places, ...added] };
+}
+
+function decodeMade(text: string, most: number): JournalCursor {
   const bytes = Buffer.from(text, 'base64url');
-  const [form, head = 0] = bytes;
-  if (form !== (FORM | Math.log2(count))) throw new Refusal('INVALID_CURSOR');
+  const [form = 0, head = 0] = bytes;
+  const count = 2 ** (form ^ FORM);
+  if (count > most) throw new Refusal('INVALID_CURSOR');
   const numbers = bytes.subarray(2).values();
   const places = Array.from({ length: count }, () => {
     const entry = read(numbers);

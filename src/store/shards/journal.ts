@@ -37,7 +37,8 @@ interface Taken {
 
 /**
  * The journal of a wallet over its shards: the lines of each shard in their order, merged by time. Two lines of one millisecond may be in
- * either order, and the clocks of two Redis differ by milliseconds.
+ * either order, and the clocks of two Redis differ by milliseconds. The ids of the first shard are those of an exchange with one, so
+ * growth changes no id.
  */
 export function journalOverShards(
   parts: readonly JournalReads[],
@@ -84,7 +85,7 @@ export function journalOverShards(
       if (lines.length === 0 && next !== null) walk.place = next;
     };
     const taken = await merged(walks, page, read);
-    const shown = taken.map(({ shard, line }) => ({ ...line, id: `${shard}-${line.id}` }));
+    const shown = taken.map(({ shard, line }) => ({ ...line, id: shard === 0 ? line.id : `${shard}-${line.id}` }));
     if (walks.every(({ lines, isOver }) => isOver && lines.length === 0)) return { rows: shown, next: null };
     const places = before ?? Array.from({ length: count }, () => null);
     for (const walk of walks) places[walk.shard] = placeBehind(walk, isAscending);

@@ -51,9 +51,19 @@ test('a cursor over 64 shards has fewer than 400 characters with two million lin
   );
 });
 
-test('a cursor of an exchange with another number of shards is refused', () => {
-  const text = encodeCursor(drawn(4, 1_000));
-  for (const count of SHARD_COUNTS) if (count !== 4) expect(decoded(text, count)).toEqual(refused);
+test('a cursor stays valid when the exchange grows, and one of an exchange with more shards is refused', () => {
+  const cursor = drawn(4, 1_000);
+  const text = encodeCursor(cursor);
+  for (const count of SHARD_COUNTS) {
+    const places = [...cursor.places, ...Array.from({ length: Math.max(0, count - 4) }, () => null)];
+    expect(decoded(text, count)).toEqual(count < 4 ? refused : { ...cursor, places });
+  }
+});
+
+test('a cursor of one shard is a place in the first of several', () => {
+  for (const text of ['0-0', '12-3', '999999-999999']) {
+    expect(decoded(text, 4)).toEqual({ places: [text, null, null, null], isAscending: false, last: 0 });
+  }
 });
 
 test('whatever was not made by encodeCursor is refused', () => {
@@ -61,8 +71,8 @@ test('whatever was not made by encodeCursor is refused', () => {
   const bytes = Buffer.from(text, 'base64url');
   const others = [
     '',
-    '12-0',
-    '999999-0',
+    '12-0-0',
+    '-1-0',
     `${text}A`,
     `${text}=`,
     text.slice(1),
