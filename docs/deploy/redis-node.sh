@@ -30,6 +30,7 @@ masteruser replica
 masterauth $REDIS_PASSWORD
 appendonly yes
 appendfsync always
+aof-load-truncated no
 save ""
 maxmemory ${REDIS_MAXMEMORY:-1gb}
 maxmemory-policy noeviction

@@ -32,7 +32,7 @@ export interface Observed {
   readonly standings: Pick<Standings, 'current'>;
   readonly shards: readonly Pick<
     ShardParts,
-    'archive' | 'keys' | 'broadcasts' | 'settlements' | 'outboxLag'
+    'archive' | 'keys' | 'broadcasts' | 'settlements' | 'outboxLag' | 'standings'
   >[];
   readonly queues: QueueCounts;
   readonly books: Store['books'];
@@ -62,6 +62,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   for (const shard of shardsOf(observed)) {
     if (config.shards > 1) metrics.sample(() => upSamples(shard));
     metrics.sample(() => memorySamples(shard));
+    metrics.sample(() => epochSamples(shard));
     metrics.sample(() => outboxSamples(shard));
     metrics.sample(() => archiveSamples(shard));
     metrics.sample(() => settlementSamples(shard));
@@ -107,6 +108,17 @@ async function upSamples({ redis, keys, labels }: ShardObserved): Promise<Sample
   );
   const isUp = await Promise.race([answers, sleep(UP_MS_MAX, false, { ref: false })]);
   return [{ name: 'exchange_shard_up', value: Number(isUp), labels }];
+}
+
+/** What this process saw at its last look at the epoch. */
+function epochSamples({ standings, labels }: ShardObserved): Sample[] {
+  const standing = standings.current();
+  if (standing === null) return [];
+  const { isFirst, sinceMs, lostMs } = standing;
+  return [
+    { name: 'exchange_epoch_start_time_seconds', value: isFirst ? 0 : sinceMs / 1_000, labels },
+    { name: 'exchange_data_lost', value: Number(lostMs !== null), labels },
+  ];
 }
 
 async function memorySamples({ redis, keys, labels }: ShardObserved): Promise<Sample[]> {

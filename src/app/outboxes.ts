@@ -10,7 +10,10 @@ import type { ShardParts } from './shards';
 interface OutboxesOf {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly (Pick<ShardParts, 'keys' | 'broadcasts' | 'presence' | 'accounts' | 'reads'> &
+  readonly shards: readonly (Pick<
+    ShardParts,
+    'keys' | 'broadcasts' | 'presence' | 'accounts' | 'reads' | 'standings'
+  > &
     Pick<Outbox, 'engine'>)[];
 }
 
@@ -19,7 +22,7 @@ export function openOutboxes(
   { redis, run, shards }: OutboxesOf,
   log: Logger,
 ): { readonly outboxes: readonly Outbox[]; readonly accounts: AccountLogReads } {
-  const outboxes = shards.map((part) => ({ ...part, records: part.reads.records, logs: part.accounts }));
+  const outboxes = shards.map((part) => ({ ...part, records: part.reads.records, logs: part.accounts, saw: part.standings.saw }));
   const [only] = outboxes;
   if (only && outboxes.length === 1) return { outboxes, accounts: only.accounts };
   const keys = shards.map((part) => part.keys);

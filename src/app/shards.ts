@@ -6,7 +6,7 @@ import { createPast, NO_PAST, type Past } from '../store/archive/past';
 import { createTraceClaims, NO_CLAIMS, type TraceClaims } from '../store/archive/trace-claims';
 import { type Audit, createAudit } from '../store/audit/audit';
 import { createHistory, type History } from '../store/candles/history';
-import { createStandings, type Standings } from '../store/health/standing';
+import { createStandings, type ShardStandings } from '../store/health/standing';
 import { createJournal, type Journal } from '../store/journal/journal';
 import { createJournalReads, type JournalReads } from '../store/journal/reads';
 import { createJournalRebuild, type JournalRebuild } from '../store/journal/rebuild';
@@ -47,7 +47,7 @@ export interface ShardParts {
   readonly archive: Archive | null;
   readonly past: Past;
   readonly claims: TraceClaims;
-  readonly standings: Standings;
+  readonly standings: ShardStandings;
   readonly history: History;
   readonly reads: Reads;
   readonly marketList: MarketList;
@@ -103,7 +103,7 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
   const kept = createKept({ redis, keys, clock, doubts });
   const reads = createReads({ ...door, kept, doubts, history, past, funds });
   const settlements = createSettlements({ redis, run, keys, past, funds });
-  const matches = createMatches({ redis, run, keys, settlements, past, funds });
+  const matches = createMatches({ redis, run, keys, settlements, past, funds, saw: standings.saw });
   return {
     keys,
     archive,

@@ -9,11 +9,13 @@ import { type ChainScale, chainScale } from '../exchange/order';
 import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
+import { archiveHealth } from '../store/archive/answers';
 import type { Past } from '../store/archive/past';
 import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
+import type { Standings } from '../store/health/standing';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
 import { createKeyStore } from '../store/people/api-keys';
@@ -147,7 +149,8 @@ interface Opened extends Omit<SharedParts, 'archive'> {
 function openOne(config: Config, { log, parts, ...shared }: Opened) {
   const shard = parts[0] as ShardParts;
   const { redis, run, clock, scale, grantMicro } = shared;
-  const { keys, past, claims, marketList, standings } = shard;
+  const { keys, past, claims, marketList } = shard;
+  const standings: Standings = shard.standings;
   const books =
     config.chain &&
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
@@ -160,12 +163,12 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
   const shardOf = async (_: MarketId): Promise<number | null> => null;
   const broadcasts: BroadcastReads = shard.broadcasts;
   return {
-    ...{ ...shard, ...trade, books, reads, broadcasts, keysOf, shardOf },
+    ...{ ...shard, ...trade, standings, books, reads, broadcasts, keysOf, shardOf },
     finishListing: null as (() => Promise<void>) | null,
     channels: null as Channels | null,
     /** Each shard by itself, for those who work for one at a time. */
     shards: [{ ...shard, ...trade, reads }],
-    health: createHealth({ redis, run, keys, clock, standings }),
+    health: createHealth({ redis, run, keys, clock, standings, archive: () => archiveHealth({ ...shard, redis }) }),
   };
 }
 
@@ -181,7 +184,12 @@ function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<t
     const itsMarkets = openMarkets(config, own, clock);
     return { ...part, engine: own, markets: itsMarkets, ownMarkets: itsMarkets, chainRequests };
   });
-  const healths = parts.map(({ keys, standings }) => createHealth({ redis, run, keys, clock, standings }));
+  const healths = parts.map(({ keys, standings, archive: own }) =>
+    createHealth({
+      ...{ redis, run, keys, clock, standings },
+      archive: () => archiveHealth({ redis, keys, archive: own }),
+    }),
+  );
   return {
     ...{ ...first, ...over, engine, markets, ownMarkets: markets, chainRequests, shards },
     ...{ books: null, finishListing: listing.finish },

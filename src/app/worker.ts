@@ -12,7 +12,6 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { type Readiness, serveMetrics } from '../metrics/server';
 import { createCandleWriter } from '../store/candles/writer';
 import { upOf } from '../store/health/health';
-import { unreadable } from '../store/health/layout';
 import { createAgenda } from '../store/markets/agenda';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
@@ -38,7 +37,7 @@ import { closeStore, createStore, type Store } from './store';
 /** Whether a worker can work now: as for a web process, it can while the first shard answers. */
 const readinessOf = ({ health }: Store): Promise<Readiness> =>
   health().then(
-    ({ layout, shards }) => ({ problem: unreadable(layout), ...upOf(shards) }),
+    ({ problem, shards }) => ({ problem, ...upOf(shards) }),
     (error) => ({ problem: causeOf(error) }),
   );
 

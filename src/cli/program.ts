@@ -10,6 +10,7 @@ import { addChain } from './chain-commands';
 import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
 import { rebuildJournal } from './journal';
+import { acceptLoss } from './loss';
 import {
   createMarket,
   forGood,
@@ -79,6 +80,13 @@ export function createProgram(version: string, choose: Choose): Commander {
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
     .action(() => choose(doctor, { anyLayout: true, unreachable: doctorWithoutRedis }));
+  program
+    .command('accept-loss')
+    .description('go on with what is there after Redis lost its data: web and worker become ready again')
+    .option('--yes', SURE)
+    .action(({ yes = false }: { yes?: boolean }) =>
+      choose(forGood('go on without the data that Redis lost', yes, acceptLoss)),
+    );
   program
     .command('backup <file>')
     .description('copy all data of the exchange as of one moment; needs the mode HALTED')

@@ -32,6 +32,7 @@ export const DIFFERENCE_KINDS = [
   'UNSETTLED',
   'DOCUMENT',
   'NAME',
+  'DATA_LOST',
   'LOST_ENTRIES',
   'IN_TRANSIT',
   'TRANSFERS',

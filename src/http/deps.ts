@@ -4,7 +4,6 @@ import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
 import type { Config } from '../config/load';
-import type { Archive } from '../exchange/archive';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
@@ -93,8 +92,6 @@ export interface HttpDeps {
   readonly audit: Audit;
   /** The facts about the program for GET /version. */
   readonly program: Program;
-  /** For /readyz; null without one. */
-  readonly archive: Pick<Archive, 'state'> | null;
   /** For /readyz and /config; rejects when Redis does not respond. */
   readonly health: () => Promise<Health>;
   /** For the operator's console; rejects when Redis does not respond. */

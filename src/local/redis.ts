@@ -120,7 +120,12 @@ function serverArguments(
         ] as const)),
     ['save', ''],
     ['appendonly', appendonly === 'no' ? 'no' : 'yes'],
-    ...(appendonly === 'no' ? [] : ([['appendfsync', appendonly]] as const)),
+    ...(appendonly === 'no'
+      ? []
+      : ([
+          ['appendfsync', appendonly],
+          ['aof-load-truncated', 'no'],
+        ] as const)),
     ...(busPort === 0
       ? []
       : ([

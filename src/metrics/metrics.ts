@@ -67,6 +67,8 @@ const GAUGES = {
   exchange_relaying: ['Shards whose matches this process makes jobs of', []],
   exchange_orders_in_flight: ['Submissions under way in this process', []],
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
+  exchange_epoch_start_time_seconds: ['When the epoch of the data began; 0 for its first', ['shard']],
+  exchange_data_lost: ['1 while the loss of all data waits for an operator', ['shard']],
   exchange_sockets: ['Open sockets of this process', []],
   exchange_subscriptions: ['Markets followed by the sockets of this process, added up', []],
   exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', ['shard']],

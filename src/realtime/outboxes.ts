@@ -17,6 +17,8 @@ export interface Outbox {
   readonly records: OrderRecords;
   readonly logs: AccountLogWriter;
   readonly presence: Presence;
+  /** Called with the latest entry that was read. */
+  readonly saw: (entryId: string) => void;
   readonly engine: Pick<Engine, 'cancelAbsent'>;
 }
 
@@ -51,7 +53,15 @@ export function leadOutboxes({ outboxes, readersOf, replicas, ...deps }: Outboxe
       ...deps,
       ...(sharing && { patienceMs: sharing.patienceMs }),
       broadcasts: outbox.broadcasts,
-      reader: broadcast,
+      reader: {
+        ...broadcast,
+        async read(...asked) {
+          const entries = await broadcast.read(...asked);
+          const last = entries.at(-1);
+          if (last) outbox.saw(last.id);
+          return entries;
+        },
+      },
     });
     return { leadership, outbox: { ...outbox, held: leadership.held, reader: accounts } };
   });

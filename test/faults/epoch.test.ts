@@ -1,4 +1,7 @@
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
 import { io } from 'socket.io-client';
+import { createShell } from '../cli/shell';
 import type { Answer, Client } from '../support/client';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startScript } from '../support/processes';
@@ -215,6 +218,78 @@ test('a Redis that fails over and back unnoticed is a new epoch, although it is 
       }
     }),
   ));
+
+/** Every byte that Redis has written since the last time that it rewrote its file. */
+const incrementOf = ({ folder }: DurableRedis): string => {
+  const files = path.join(folder, 'appendonlydir');
+  return path.join(files, readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '');
+};
+
+test('an append-only file that lost its end is a new epoch, and Redis does not start with it by itself', () =>
+  withRedis({ appendonly: 'always' }, async (redis) => {
+    const exchange = await startOneReplica(redis.url);
+    try {
+      const kept = await exchange.alice.submit(exchange.market, BID);
+      const { size } = statSync(incrementOf(redis));
+      const lost = await exchange.alice.order(exchange.market, BID);
+      expect((await send(exchange, lost)).status).toBe(200);
+      // The process has seen the entry of that order now.
+      const before = await exchange.epoch();
+      await redis.kill();
+      // In the middle of a command, as a disk leaves it.
+      truncateSync(incrementOf(redis), size + 20);
+      await expect(redis.revive()).rejects.toThrow('Unexpected end of file');
+      await redis.revive([['aof-load-truncated', 'yes']]);
+      await exchange.back();
+      expect(await exchange.epoch()).not.toBe(before);
+      expect((await exchange.client.get(`/orders/${kept.body.orderHash}`)).status).toBe(200);
+      const again = await send(exchange, lost);
+      expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    } finally {
+      await exchange.stop();
+    }
+  }));
+
+test('while Redis has lost everything no process is ready, until an operator accepts it', () =>
+  withRedis({ appendonly: 'always' }, async (redis) => {
+    const exchange = await startOneReplica(redis.url);
+    const shell = createShell(redis.url);
+    const verdict = async () =>
+      (await shell.json('doctor')).checks.find(({ name }: { name: string }) => name === 'epoch').verdict;
+    const metric = async (name: string) =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec((await exchange.client.get('/metrics')).text)?.[1]);
+    try {
+      await exchange.alice.submit(exchange.market, BID);
+      const before = await exchange.epoch();
+      expect(await verdict()).toBe('ok');
+      await redis.kill();
+      rmSync(path.join(redis.folder, 'appendonlydir'), { recursive: true });
+      await redis.revive();
+      const detail = expect.stringMatching(/^Redis lost its data, .*exchange accept-loss/);
+      await until('it is noticed', async () => {
+        const { status, body } = await exchange.client.get('/readyz');
+        return status === 503 && /lost its data/.test(body.detail);
+      });
+      expect((await exchange.client.get('/readyz')).body).toMatchObject({ code: 'UNAVAILABLE', detail });
+      const next = await startReplica({ REDIS_URL: redis.url });
+      expect((await next.client.get('/readyz')).body).toMatchObject({ code: 'UNAVAILABLE', detail });
+      await next.stop();
+      expect(await verdict()).toBe('fail');
+      expect((await shell.json('audit')).differences).toEqual([{ kind: 'DATA_LOST', detail }]);
+      expect(await metric('exchange_data_lost')).toBe(1);
+
+      expect((await shell.exchange('accept-loss')).code).toBe(2);
+      expect((await shell.exchange('accept-loss', '--yes')).out).toMatch(/^the loss of 2.* is accepted/);
+      await exchange.back();
+      expect(await exchange.epoch()).not.toBe(before);
+      expect(await verdict()).toBe('warn');
+      expect((await shell.json('audit')).ok).toBe(true);
+      await until('the metrics are read again', async () => (await metric('exchange_data_lost')) === 0);
+      expect(await metric('exchange_epoch_start_time_seconds')).toBeGreaterThan(Date.UTC(2026) / 1_000);
+    } finally {
+      await exchange.stop();
+    }
+  }));
 
 describe('production', () => {
   const start = (redis: DurableRedis, env: Record<string, string> = {}) =>

@@ -17,8 +17,8 @@ export interface DurableRedis {
   gone(): Promise<void>;
   /** SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
-  /** Resolves when it accepts commands again. */
-  revive(): Promise<void>;
+  /** Resolves when it accepts commands again; with other settings, only this time. */
+  revive(settings?: StartRedisOptions['settings']): Promise<void>;
   /** Sends one inline command on a separate connection. */
   ask(command: string): Promise<string>;
   /** Resolves when a replica has everything that was written before. */
@@ -34,15 +34,15 @@ export async function startDurableRedis({
   ...options
 }: StartRedisOptions & { readonly folder?: string } = {}): Promise<DurableRedis> {
   const folder = options.folder ?? mkdtempSync(path.join(tmpdir(), 'exchange-durable-'));
-  const start = (port: number): Promise<RunningRedis> =>
+  const start = (port: number, more: NonNullable<StartRedisOptions['settings']>): Promise<RunningRedis> =>
     startTestRedis({
       ...options,
       ...(port === 0 ? {} : { port }),
-      settings: [...settings, ['dir', folder]],
+      settings: [...settings, ['dir', folder], ...more],
     });
   const ended = new WeakSet<RunningRedis>();
-  const run = async (port: number): Promise<RunningRedis> => {
-    const started = await start(port);
+  const run = async (port: number, more: typeof settings = []): Promise<RunningRedis> => {
+    const started = await start(port, more);
     void started.exited.then(() => ended.add(started));
     return started;
   };
@@ -63,10 +63,10 @@ export async function startDurableRedis({
       if (!ended.has(redis)) process.kill(redis.pid, 'SIGKILL');
       await redis.exited;
     },
-    async revive() {
+    async revive(more) {
       for (let tries = 1; ; tries++) {
         try {
-          redis = await run(port);
+          redis = await run(port, more);
           return;
         } catch (error) {
           // A connection of another process may have the port for a moment.

@@ -1,9 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
-import { archiveAnswers } from '../../store/archive/answers';
 import { upOf } from '../../store/health/health';
-import { unreadable } from '../../store/health/layout';
 import { weaknessOf } from '../../store/health/standing';
 import { isRedisAway, redisReply } from '../../store/redis/away';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
@@ -48,6 +46,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       scripts,
       standing: now,
       layout: data,
+      archive,
+      problem,
       shards,
     } = await health().catch((error) => {
       if (!isRedisAway(error)) throw error;
@@ -59,10 +59,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     const weakness = config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(now) : null;
     if (weakness !== null)
       throw new Refusal('UNAVAILABLE', `Redis is not configured for production: ${weakness}`);
-    const wrong = unreadable(data);
-    if (wrong !== null) throw new Refusal('UNAVAILABLE', wrong);
+    if (problem !== null) throw new Refusal('UNAVAILABLE', problem);
     const { durability, epoch } = now;
-    const archive = await archiveAnswers(context.archive);
     const facts = { redis, scripts, archive, durability, epoch, layout: data.layout, ...upOf(shards) };
     return ok({ status: 'ready', ...facts });
   }

@@ -3,6 +3,7 @@ import type { Check } from '../health/doctor';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { conflictOf } from './answers';
 import { type ArchiveProgress, archiveProgress } from './progress';
 
 interface DoctorOptions {
@@ -34,6 +35,8 @@ export async function examineArchive(options: DoctorOptions): Promise<readonly C
   if (state instanceof Error)
     return [fail(`${archive.failure() ?? state.message}: records that are over stay in Redis`)];
   const database = databaseOf(await archive.facts(), options);
+  const conflict = conflictOf(state, id);
+  if (conflict !== null) return [fail(conflict)];
   if (id === null)
     return [{ name: 'archive', verdict: 'warn', detail: 'no worker has opened it yet' }, ...database];
   if (state?.id !== id) return [fail('ARCHIVE_URL names another archive than the one that Redis notes')];

@@ -7,6 +7,7 @@ import { ORDER_CHANGES, SETTLEMENT, STREAM_PLACE } from '../records/layout';
 import { countFills } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { conflictOf } from './answers';
 import {
   batchOf,
   type Leaving,
@@ -120,10 +121,8 @@ export function createForgetting({
     if ((await redis.get(keys.mode)) === HALTED) throw new Fenced();
     const noted = await redis.hget(keys.archive, 'id');
     const state = await archive.open();
-    if (noted === null && state.batch > 0)
-      throw new ArchiveMismatch(
-        'ARCHIVE_URL names the archive of another exchange; give this one an empty database',
-      );
+    const conflict = conflictOf(state, noted);
+    if (conflict !== null) throw new ArchiveMismatch(conflict);
     const id = await run('open_archive', [keys.archive, keys.layout], [state.id, ARCHIVE_READER]);
     if (id.toString() !== state.id)
       throw new ArchiveMismatch('the orders that left Redis are in another archive than that of ARCHIVE_URL');

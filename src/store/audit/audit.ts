@@ -1,10 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
+import type { Archive } from '../../exchange/archive';
 import type { AuditReport } from '../../exchange/audit';
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
+import { archiveHealth } from '../archive/answers';
 import type { Past } from '../archive/past';
 import { type FundsMark, readFunds } from '../chain/funds';
+import { lossOf } from '../health/standing';
 import { LEFT, OUTBOX_HEAD } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
@@ -46,6 +49,7 @@ export interface AuditOptions {
   readonly scale: ChainScale;
   /** Without it no match has left Redis. */
   readonly past?: Past;
+  readonly archive?: Archive | null;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
   /** The memory that this process may still use; by default the rest of its heap. */
@@ -143,9 +147,18 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
   if (funds === null)
     await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
+  await checkWhole(options, findings);
   const differences = findings.list();
   const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };
   return { ok: differences.length === 0, checked, differences };
+}
+
+/** An empty Redis has no difference; that it lost everything is a finding all the same. */
+async function checkWhole({ redis, keys, archive = null }: AuditOptions, findings: Findings): Promise<void> {
+  const lost = await redis.hget(keys.epoch, 'lost');
+  const { conflict } = await archiveHealth({ redis, keys, archive });
+  for (const detail of [lossOf({ lostMs: lost === null ? null : Number(lost) }), conflict])
+    if (detail !== null) findings.add({ kind: 'DATA_LOST', detail });
 }
 
 /** Reads the whole exchange and catches up with it. Returns the last outbox entry that the snapshot contains. */

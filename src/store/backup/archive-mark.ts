@@ -39,7 +39,7 @@ export async function checkArchive(
   if (!mark) {
     if (state && state.batch > 0)
       refuse(
-        'the backup was made before anything was archived, and the archive of ARCHIVE_URL is filled: give it an empty database',
+        'the backup was made before anything was archived, and the archive of ARCHIVE_URL has records: leave that database as it is, and give this exchange one of its own',
       );
     return;
   }

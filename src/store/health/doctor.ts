@@ -7,6 +7,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
+import { epoch } from './doctor-epoch';
 import { readMode, runProbe } from './health';
 import { type Info, infoOf, number } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
@@ -117,7 +118,19 @@ function persistence(
     verdict: wrong.length > 0 ? 'fail' : 'ok',
     detail: wrong.length > 0 ? `the last one failed: ${wrong.join(', ')}` : 'the last ones went well',
   };
-  return [durability, writes];
+  return [durability, ...(policy === 'none' ? [] : lostEnd(settings, weak)), writes];
+}
+
+/** Redis starts with a file whose end is missing, unless it is told not to: what it lacks may have been acknowledged. */
+function lostEnd(settings: Settings, weak: Check['verdict']): Check[] {
+  const name = 'aof-load-truncated';
+  const is = settings.get(name);
+  if (is === undefined) return [];
+  return [
+    is === 'no'
+      ? { name, verdict: 'ok', detail: 'no: Redis does not start with a file that lost its end' }
+      : { name, verdict: weak, detail: `${is}: Redis starts with a file that lost its end; set no` },
+  ];
 }
 
 function eviction(settings: Settings, isProduction: boolean): Check {
@@ -260,7 +273,12 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
     checks.push({ name: 'restore', verdict: 'fail', detail });
   }
-  checks.push(await outbox(redis, keys, nowMs), await dates(redis, keys, nowMs), await dust(redis, keys));
+  checks.push(
+    await epoch(redis, keys, nowMs),
+    await outbox(redis, keys, nowMs),
+    await dates(redis, keys, nowMs),
+    await dust(redis, keys),
+  );
   const lost = Number(failed ?? 0);
   const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
   return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];

@@ -3,8 +3,8 @@ import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { type Layout, readLayout } from './layout';
-import type { Standing, Standings } from './standing';
+import { type Layout, readLayout, unreadable } from './layout';
+import { lossOf, type Standing, type Standings } from './standing';
 
 /** The state of the store, for /readyz and /config. */
 export interface Health {
@@ -13,6 +13,10 @@ export interface Health {
   readonly scripts: boolean;
   readonly standing: Standing;
   readonly layout: Layout;
+  /** Whether the archive answers; null without one. */
+  readonly archive: boolean | null;
+  /** Why this data must not be served: this program cannot read it, or what belongs to it is lost. Null when it may. */
+  readonly problem: string | null;
   /** Which of several shards answer. */
   readonly shards?: readonly boolean[];
 }
@@ -44,23 +48,38 @@ export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number>
   return Number(nowMs);
 }
 
+/** What the archive says of itself. */
+export interface ArchiveHealth {
+  /** Null without one. */
+  readonly answers: boolean | null;
+  /** Why it and this Redis do not belong together; null when they do. */
+  readonly conflict: string | null;
+}
+
+interface HealthDeps {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  readonly standings: Pick<Standings, 'refresh'>;
+  readonly archive: () => Promise<ArchiveHealth>;
+}
+
 /** Asks Redis now; rejects when Redis does not respond. */
-export function createHealth(deps: {
-  redis: RedisClient;
-  run: RunScript;
-  keys: ShardKeys;
-  clock: Clock;
-  standings: Pick<Standings, 'refresh'>;
-}) {
-  const { redis, run, keys, clock, standings } = deps;
-  return async (): Promise<Health> => {
+export function createHealth({ redis, run, keys, clock, standings, archive }: HealthDeps) {
+  async function probe(): Promise<void> {
     const askedAt = performance.now();
-    const [nowMs, layout, standing] = await Promise.all([
-      runProbe(run, keys),
+    clock.observe(await runProbe(run, keys), askedAt);
+  }
+
+  return async (): Promise<Health> => {
+    const [layout, standing, { answers, conflict }] = await Promise.all([
       readLayout(redis, keys),
       standings.refresh(),
+      archive(),
+      probe(),
     ]);
-    clock.observe(nowMs, askedAt);
-    return { redis: true, scripts: true, standing, layout };
+    const problem = unreadable(layout) ?? lossOf(standing) ?? conflict;
+    return { redis: true, scripts: true, standing, layout, archive: answers, problem };
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -22,6 +23,10 @@ export interface Standing {
   readonly epoch: string;
   /** Whether the data never had another epoch. */
   readonly isFirst: boolean;
+  /** When it began, by the clock of Redis; 0 for data of a program that did not note it. */
+  readonly sinceMs: number;
+  /** When a process noticed that all data was gone; null once an operator has accepted it. */
+  readonly lostMs: number | null;
   /** False from the loss of a connection until the next check, because another Redis may respond now. */
   readonly isCertain: boolean;
 }
@@ -43,6 +48,12 @@ export interface Standings {
   stop(): void;
 }
 
+/** The standings of one shard. */
+export interface ShardStandings extends Standings {
+  /** Notes an entry of the outbox that this process has read: when it is gone later, the history is broken. */
+  saw(entryId: string): void;
+}
+
 interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
@@ -56,39 +67,51 @@ const EPOCH_BYTES = 8;
 const TRIES_MAX = 3;
 /** A connection ended; on a cluster, the connection to one node. */
 const LOST = ['close', '-node'] as const;
-const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
+const SETTINGS = ['appendonly', 'appendfsync', 'aof-load-truncated', 'maxmemory-policy'] as const;
 
-export function createStandings({ redis, run, keys, promised }: Options): Standings {
+export function createStandings({ redis, run, keys, promised }: Options): ShardStandings {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let standing: Standing | null = null;
   let looking: Promise<Standing> | null = null;
   let doubts = 0;
   let timer: NodeJS.Timeout | undefined;
+  /** The latest entry of the outbox that this process has seen in the present epoch. */
+  let seen = NO_ENTRY;
+
+  function saw(entryId: string): void {
+    if (isBefore(seen, entryId)) seen = entryId;
+  }
 
   async function look(): Promise<Standing> {
     const before = standing?.epoch;
-    const seen = await lookAtHolder(before ?? '');
-    standing = seen;
-    const { epoch } = seen;
+    const [found, last] = await lookAtHolder(before ?? '');
+    standing = found;
+    const { epoch } = found;
     if (before !== undefined && before !== epoch) {
       doubts++;
+      seen = NO_ENTRY;
       for (const listener of listeners) listener(epoch, before);
     }
+    saw(last);
     return standing;
   }
 
-  async function lookAtHolder(known: string): Promise<Standing> {
+  /** The standing, and the latest entry of the outbox. */
+  async function lookAtHolder(known: string): Promise<[Standing, string]> {
     for (let tries = 1; ; tries++) {
       const holder = holderOf(redis, keys);
       const settings = await settingsOf(holder);
       const durability = durabilityOf(settings, promised);
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
-      const args = [fresh, durability === 'always' ? 0 : 1, known] as const;
-      const [name, first] = await run('renew_epoch', [keys.epoch, keys.markets], args);
+      const args = [fresh, durability === 'always' ? 0 : 1, known, seen] as const;
+      const reply = await run('renew_epoch', [keys.epoch, keys.markets, keys.outbox], args);
+      const [name, first, sinceMs, lostMs, last] = reply;
       // If the book moved meanwhile, its new node must be checked.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
       const eviction = settings.get('maxmemory-policy') ?? null;
-      return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
+      const epoch = name.toString();
+      const found = { durability, eviction, epoch, isFirst: first === 1, sinceMs, lostMs: lostMs || null };
+      return [{ ...found, isCertain: true }, last.toString()];
     }
   }
 
@@ -112,6 +135,7 @@ export function createStandings({ redis, run, keys, promised }: Options): Standi
     refresh,
     onEpoch: (listener) => void listeners.push(listener),
     doubts: () => doubts,
+    saw,
     start() {
       redis.on('ready', lookAgain);
       for (const lost of LOST) redis.on(lost, lose);
@@ -181,3 +205,9 @@ export function weaknessOf({ durability, eviction }: Standing): string | null {
   }
   return null;
 }
+
+/** Returns why this data must not be served before an operator has looked; null when it may. */
+export const lossOf = ({ lostMs }: Pick<Standing, 'lostMs'>): string | null =>
+  lostMs === null
+    ? null
+    : `Redis lost its data, as a process noticed at ${new Date(lostMs).toISOString()}: put back a backup, or go on without it with: exchange accept-loss (docs/runbook.md#exchangedatalost)`;

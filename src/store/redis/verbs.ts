@@ -273,7 +273,9 @@ export const VERBS = {
   ).replies<number>(),
   open_home: verb(['cash', 'purses', 'raisedNonces'], 1, { args: true }).replies<number>(),
   note_layout: verb(['layout'], 2).replies<[layout: number, oldest: number]>(),
-  renew_epoch: verb(['epoch', 'markets'], 3).replies<[name: Buffer, first: Flag]>(),
+  renew_epoch: verb(['epoch', 'markets', 'outbox'], 4).replies<
+    [name: Buffer, first: Flag, sinceMs: number, lostMs: number, last: Buffer]
+  >(),
 };
 
 export type VerbName = keyof typeof VERBS;

@@ -69,6 +69,8 @@ interface MatchesOptions {
   readonly past?: Past;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
+  /** Called with the latest entry of the outbox that was read. */
+  readonly saw?: (entryId: string) => void;
 }
 
 /**
@@ -82,6 +84,7 @@ export function createMatches({
   settlements,
   past = NO_PAST,
   funds = 'paper',
+  saw = () => undefined,
 }: MatchesOptions): Matches {
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
@@ -92,6 +95,7 @@ export function createMatches({
       matches.push(matchOf(packed));
     }
     const last = entries.at(-1)?.[0].toString() ?? after;
+    saw(last);
     return { matches, last, more: entries.length === most };
   }
 

@@ -19,7 +19,13 @@ export function healthOverShards(
       scripts: found.every(({ scripts }) => scripts),
       standing: standings.current() ?? first.value.standing,
       layout: { layout: most(({ layout }) => layout), oldest: most(({ oldest }) => oldest) },
+      archive: archiveOf(found),
+      problem: found.find(({ problem }) => problem !== null)?.problem ?? null,
       shards: asked.map(({ status }) => status === 'fulfilled'),
     };
   };
 }
+
+/** It answers when that of each shard does; null without one. */
+const archiveOf = (found: readonly Health[]): boolean | null =>
+  found.some(({ archive }) => archive === null) ? null : found.every(({ archive }) => archive);

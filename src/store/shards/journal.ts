@@ -85,7 +85,10 @@ export function journalOverShards(
       if (lines.length === 0 && next !== null) walk.place = next;
     };
     const taken = await merged(walks, page, read);
-    const shown = taken.map(({ shard, line }) => ({ ...line, id: shard === 0 ? line.id : `${shard}-${line.id}` }));
+    const shown = taken.map(({ shard, line }) => ({
+      ...line,
+      id: shard === 0 ? line.id : `${shard}-${line.id}`,
+    }));
     if (walks.every(({ lines, isOver }) => isOver && lines.length === 0)) return { rows: shown, next: null };
     const places = before ?? Array.from({ length: count }, () => null);
     for (const walk of walks) places[walk.shard] = placeBehind(walk, isAscending);

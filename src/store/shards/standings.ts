@@ -35,6 +35,8 @@ export function standingsOverShards(parts: readonly Standings[]): Standings {
       eviction: others.length === 0 ? 'noeviction' : (others[0] ?? null),
       epoch: nameOf(all.map(({ epoch }) => epoch)),
       isFirst: all.every(({ isFirst }) => isFirst),
+      sinceMs: Math.max(...all.map(({ sinceMs }) => sinceMs)),
+      lostMs: Math.max(...all.map(({ lostMs }) => lostMs ?? 0)) || null,
       isCertain: all.every(({ isCertain }) => isCertain),
     };
   }

@@ -104,6 +104,14 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
     () => [stage.exchange.keys.outbox],
   ],
   [
+    'a Redis that lost everything',
+    async () => {
+      await stage.exchange.redis.hset(stage.exchange.keys.epoch, 'lost', String(Date.UTC(2026, 10, 28)));
+      return { kind: 'DATA_LOST' };
+    },
+    () => [stage.exchange.keys.epoch],
+  ],
+  [
     'a market that is in no list',
     async () => {
       await stage.exchange.redis.lrem(stage.exchange.keys.marketList, 0, stage.market.terms.id);
