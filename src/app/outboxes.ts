@@ -22,7 +22,12 @@ export function openOutboxes(
   { redis, run, shards }: OutboxesOf,
   log: Logger,
 ): { readonly outboxes: readonly Outbox[]; readonly accounts: AccountLogReads } {
-  const outboxes = shards.map((part) => ({ ...part, records: part.reads.records, logs: part.accounts, saw: part.standings.saw }));
+  const outboxes = shards.map((part) => ({
+    ...part,
+    records: part.reads.records,
+    logs: part.accounts,
+    saw: part.standings.saw,
+  }));
   const [only] = outboxes;
   if (only && outboxes.length === 1) return { outboxes, accounts: only.accounts };
   const keys = shards.map((part) => part.keys);

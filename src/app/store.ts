@@ -168,7 +168,14 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
     channels: null as Channels | null,
     /** Each shard by itself, for those who work for one at a time. */
     shards: [{ ...shard, ...trade, reads }],
-    health: createHealth({ redis, run, keys, clock, standings, archive: () => archiveHealth({ ...shard, redis }) }),
+    health: createHealth({
+      redis,
+      run,
+      keys,
+      clock,
+      standings,
+      archive: () => archiveHealth({ ...shard, redis }),
+    }),
   };
 }
 

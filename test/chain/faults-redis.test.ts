@@ -177,6 +177,10 @@ test(
     rmSync(redis.folder, { recursive: true });
     mkdirSync(redis.folder);
     await redis.revive();
+    await faults.until('the loss is noticed', async () =>
+      String((await faults.client.get('/readyz')).body.detail).includes('lost its data'),
+    );
+    expect((await faults.shell.exchange('accept-loss', '--yes')).code).toBe(0);
     await isBack();
     expect(await epoch()).not.toBe(before);
     faults.watch.forget();

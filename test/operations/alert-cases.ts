@@ -105,6 +105,24 @@ export const CASES: readonly Case[] = [
     fires: { '4m': {}, '10m': { ExchangeArchiveAway: {} } },
   },
   {
+    name: 'a process begins a new epoch, and another one sees it later',
+    series: {
+      ...Object.fromEntries(Object.entries(WELL).map(([name, to]) => [name, to.replace(/x60$/, 'x120')])),
+      [`exchange_epoch_start_time_seconds{${WEB}}`]: '0x9 600x109',
+      [`exchange_epoch_start_time_seconds{${OTHER}}`]: '0x11 600x107',
+    },
+    fires: { '9m': {}, '11m': { ExchangeNewEpoch: {} }, '60m': { ExchangeNewEpoch: {} }, '75m': {} },
+  },
+  {
+    name: 'one of several shards lost everything, and an operator accepts it',
+    series: {
+      ...WELL,
+      [`exchange_data_lost{shard="0",${WEB}}`]: '0x60',
+      [`exchange_data_lost{shard="1",${WEB}}`]: '0x4 1x20 0x34',
+    },
+    fires: { '4m': {}, '6m': { ExchangeDataLost: {} }, '30m': {} },
+  },
+  {
     name: 'Redis is nearly full',
     series: { ...WELL, [`exchange_redis_used_memory_bytes{${WEB}}`]: '90x60' },
     fires: { '10m': { ExchangeRedisFull: {} } },

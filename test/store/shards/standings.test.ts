@@ -43,6 +43,43 @@ test('every process gives the shards the same epoch', async () => {
   expect(one.heard).toEqual([]);
 });
 
+test('a process that has read commands finds their loss, also when another process has begun a history before', async () => {
+  const keys = shardKeys(0);
+  const [old, young] = [process(1), process(1)];
+  await redis.xadd(keys.outbox, '5-0', 'e', 'x');
+  await redis.hset(keys.markets, 'm', '{}');
+  await old.standings.refresh();
+  await redis.flushall();
+  expect(await young.standings.refresh()).toMatchObject({ isFirst: true, lostMs: null });
+  const found = await old.standings.refresh();
+  expect(found).toMatchObject({ isFirst: false, lostMs: expect.any(Number) });
+  expect(await young.standings.refresh()).toEqual(found);
+  expect(await process(1).standings.refresh()).toEqual(found);
+  await redis.hdel(keys.epoch, 'lost');
+  expect(await old.standings.refresh()).toMatchObject({ lostMs: null });
+});
+
+test('entries that trimming deleted are not missed, and one in the middle is', async () => {
+  const keys = shardKeys(0);
+  const { standings, parts, heard } = process(1);
+  for (const id of ['5-0', '6-0', '7-0']) await redis.xadd(keys.outbox, id, 'e', 'x');
+  await standings.refresh();
+  await redis.xadd(keys.outbox, '8-0', 'e', 'x');
+  await redis.xtrim(keys.outbox, 'MINID', '8-0');
+  await standings.refresh();
+  parts[0]?.saw('9-0');
+  await redis.xadd(keys.outbox, '9-0', 'e', 'x');
+  await redis.xadd(keys.outbox, '10-0', 'e', 'x');
+  await standings.refresh();
+  expect(heard).toEqual([]);
+  await redis.xdel(keys.outbox, '10-0');
+  await redis.xadd(keys.outbox, '11-0', 'e', 'x');
+  await standings.refresh();
+  expect(heard).toHaveLength(1);
+  await standings.refresh();
+  expect(heard).toHaveLength(1);
+});
+
 test.each([0, 1, 2, 3])('a loss in shard %i alone is another epoch of the exchange', async (shard) => {
   const { standings, parts, heard } = process();
   const { epoch: before } = await standings.refresh();
