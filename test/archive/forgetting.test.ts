@@ -192,5 +192,7 @@ test('nothing is forgotten while the exchange is HALTED', async () => {
 test('an exchange takes no archive that another one has filled', async () => {
   const memory = createMemoryArchive();
   await memory.append(1, NOTHING);
-  await expect(archiving(memory).forgetting.open()).rejects.toThrow('it lost its data, or the archive is another');
+  await expect(archiving(memory).forgetting.open()).rejects.toThrow(
+    'it lost its data, or the archive is another',
+  );
 });
