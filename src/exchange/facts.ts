@@ -109,6 +109,7 @@ export interface PlacedFill {
   readonly matchType: MatchType;
   readonly feeMicro: Micro;
   readonly makerHash: string;
+  readonly tradeMs: number;
 }
 
 /** The same fill with its settlement. */

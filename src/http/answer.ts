@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzip } from 'node:zlib';
 import type { ErrorCode, Refusal } from '../exchange/errors';
 import { PROBLEM_TYPE, presentProblem, retryAfterSec } from '../wire/problem';
 
@@ -19,6 +20,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  * a character, so the bytes are the same. Above this size the copies cost more than they save.
  */
 const ONE_WRITE_MAX_BYTES = 8_192;
+/** The smallest answer to a read that is compressed. A submission is answered at once, whatever its size. */
+const COMPRESSED_MIN = 1_024;
+/** A third of the time of zlib's usual level, for a tenth more bytes. */
+const COMPRESSION_LEVEL = 3;
 
 /** The result of a handler: a value to send as JSON, finished JSON bytes, or nothing. */
 export interface Reply {
@@ -56,9 +61,61 @@ export function send(response: ServerResponse, reply: Reply): void {
     return;
   }
   response.setHeader('Content-Type', reply.text?.type ?? JSON_TYPE);
+  const { method, headers } = response.req;
+  if (content.length < COMPRESSED_MIN || (method !== 'GET' && method !== 'HEAD')) {
+    end(response, content);
+    return;
+  }
+  addVary(response, 'Accept-Encoding');
+  if (acceptedEncodings(headers['accept-encoding']).has('gzip')) sendCompressed(response, content);
+  else end(response, content);
+}
+
+function end(response: ServerResponse, content: Buffer | string): void {
   response.setHeader('Content-Length', Buffer.byteLength(content));
   if (typeof content === 'string' || content.length > ONE_WRITE_MAX_BYTES) response.end(content);
   else response.end(content.toString('latin1'), 'latin1');
+}
+
+/** Compressed forms of the JSON that is kept for several requests, for as long as it is kept. */
+const compressed = new WeakMap<Buffer, Buffer>();
+
+/** In another thread. Nothing else can answer this request meanwhile, but its client may go. */
+function sendCompressed(response: ServerResponse, content: Buffer | string): void {
+  const known = typeof content === 'string' ? undefined : compressed.get(content);
+  const sendPacked = (packed: Buffer): void => {
+    response.setHeader('Content-Encoding', 'gzip');
+    end(response, packed);
+  };
+  if (known) {
+    sendPacked(known);
+    return;
+  }
+  gzip(content, { level: COMPRESSION_LEVEL }, (error, packed) => {
+    if (response.headersSent || response.destroyed) return;
+    if (error) {
+      end(response, content);
+      return;
+    }
+    if (typeof content !== 'string') compressed.set(content, packed);
+    sendPacked(packed);
+  });
+}
+
+/** The encodings of Accept-Encoding; `q=0` means that the client does not accept one. */
+export const acceptedEncodings = (header = ''): ReadonlySet<string> =>
+  new Set(
+    header
+      .toLowerCase()
+      .split(',')
+      .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+      .map((part) => part.split(';')[0]?.trim() ?? ''),
+  );
+
+/** Adds a request header on which the answer depends; CORS may have named one. */
+export function addVary(response: Pick<ServerResponse, 'getHeader' | 'setHeader'>, name: string): void {
+  const before = response.getHeader('Vary');
+  response.setHeader('Vary', before === undefined ? name : `${before}, ${name}`);
 }
 
 /** `status` only for an answer without a code of its own. */

@@ -93,6 +93,8 @@ export function serveCards(app: Express, deps: Deps, limiter: Limiter): void {
     if (!market) throw new Refusal('NOT_FOUND', 'no market has this slug; GET /markets lists them');
     const { png, etag } = await cardOf(market);
     response.setHeader('Cache-Control', CACHED);
+    // Pages of other sites show it.
+    response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
     response.setHeader('ETag', etag);
     if (names(request.headers['if-none-match'], etag)) {
       response.statusCode = 304;

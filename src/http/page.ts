@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Express, RequestHandler } from 'express';
 import type { Config } from '../config/load';
+import { acceptedEncodings, addVary } from './answer';
 import { names } from './conditional';
 import { otherMethods } from './methods';
 
@@ -115,7 +116,7 @@ export function answer(file: PageFile, policy?: string): RequestHandler {
   return (request, response) => {
     const { encoding, etag, body } = variantFor(file, request.headers['accept-encoding']);
     response.setHeader('Cache-Control', file.cacheControl);
-    response.setHeader('Vary', 'Accept-Encoding');
+    addVary(response, 'Accept-Encoding');
     response.setHeader('ETag', etag);
     if (policy !== undefined) response.setHeader('Content-Security-Policy', policy);
     if (names(request.headers['if-none-match'], etag)) {
@@ -130,15 +131,9 @@ export function answer(file: PageFile, policy?: string): RequestHandler {
   };
 }
 
-/** The smallest encoding that the client accepts; `q=0` means that it does not. */
-function variantFor({ variants }: PageFile, accepted = ''): Variant {
-  const taken = new Set(
-    accepted
-      .toLowerCase()
-      .split(',')
-      .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
-      .map((part) => part.split(';')[0]?.trim() ?? ''),
-  );
+/** The smallest encoding that the client accepts. */
+function variantFor({ variants }: PageFile, accepted: string | undefined): Variant {
+  const taken = acceptedEncodings(accepted);
   const found = variants.find(({ encoding }) => encoding === null || taken.has(encoding));
   return found ?? (variants[variants.length - 1] as Variant);
 }

@@ -142,10 +142,12 @@ test('trades and activity show the part of the wallet’s own order, and a walle
     own: {
       orderHash: maker.body.orderHash,
       clientOrderId: 'mine',
+      role: 'MAKER',
+      side: 'BUY',
       outcomeIndex: 1,
       tokenId: market.outcomes[1]?.tokenId,
-      side: 'BUY',
       price: '0.4',
+      size: '10',
       fee: '0',
       feeAsset: 'NO',
     },

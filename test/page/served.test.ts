@@ -199,6 +199,8 @@ test('a shared market has a picture: drawn once while the market does not change
   expect([drawn.body.readUInt32BE(16), drawn.body.readUInt32BE(20)]).toEqual([1_200, 630]);
   // Of one colour it would be smaller.
   expect(drawn.body.length).toBeGreaterThan(8_000);
+  // Pages of other sites show it.
+  expect(drawn.headers['cross-origin-resource-policy']).toBe('cross-origin');
   const again = await ask(card);
   expect([again.headers.etag, again.body.equals(drawn.body)]).toEqual([drawn.headers.etag, true]);
   expect((await ask(card, { 'if-none-match': String(drawn.headers.etag) })).status).toBe(304);

@@ -67,8 +67,24 @@ test('a wallet receives its own orders, trades and balances, and no others', asy
     [alice, toAlice, maker, 'MAKER'],
     [bob, toBob, taker, 'TAKER'],
   ] as const) {
-    const [trade] = (await replicas[0].client.get(`/markets/${market.id}/trades`)).body.data;
-    expect(bare(await told.heard('trade:update'))).toEqual({ ...trade, role });
+    const [trade] = (await owner.get('/me/trades')).body.data;
+    const isTaker = role === 'TAKER';
+    expect(trade).toMatchObject({
+      role,
+      own: {
+        orderHash: order.body.orderHash,
+        clientOrderId: isTaker ? null : 'mine.1',
+        role,
+        side: 'BUY',
+        outcomeIndex: isTaker ? 1 : 0,
+        price: isTaker ? '0.4' : '0.6',
+        size: '4',
+        fee: '0',
+        feeAsset: isTaker ? 'NO' : 'YES',
+      },
+    });
+    expect(bare(await told.heard('trade:update'))).toEqual(trade);
+    expect(told.all('order:update').at(-1).fills[0].matchedAt).toBe(trade.matchedAt);
     const { clientOrderId: _, ...shown } = (await replicas[0].client.get(`/orders/${order.body.orderHash}`))
       .body;
     expect(told.all('order:update').at(-1)).toMatchObject(shown);

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { BookedOrder, BookFacts, Candle, Level } from '../../src/exchange/facts';
 import type { MarketTerms } from '../../src/exchange/market';
 import { lots, micro, type Pips, pips } from '../../src/exchange/units';
+import { presentBalances } from '../../src/wire/answers/account';
 import { bookChecksum } from '../../src/wire/answers/book';
 import { historyWindow, presentHistory } from '../../src/wire/answers/history';
 import { presentSubmission } from '../../src/wire/answers/order';
@@ -35,6 +36,24 @@ test('the checksum covers at most 25 levels of each side', () => {
   const many = Array.from({ length: 30 }, (_, i) => level(100 + i, 100));
   expect(bookChecksum(book([], many))).toBe(bookChecksum(book([], many.slice(0, 25))));
   expect(bookChecksum(book([], many))).not.toBe(bookChecksum(book([], many.slice(0, 24))));
+});
+
+test('tokens come by market id, Yes before No, in whatever order Redis has them', () => {
+  const token = (marketId: string, outcome: 0 | 1) => ({
+    marketId,
+    outcome,
+    tokenId: '1',
+    freeMicro: micro(1),
+    reservedMicro: micro(0),
+  });
+  const tokens = [token('b', 1), token('c', 0), token('a', 0), token('b', 0)];
+  const shown = presentBalances({ freeMicro: micro(0), reservedMicro: micro(0), tokens }).tokens;
+  expect(shown.map(({ marketId, outcomeIndex }) => `${marketId}${outcomeIndex}`)).toEqual([
+    'a0',
+    'b0',
+    'b1',
+    'c0',
+  ]);
 });
 
 test('half pips are exact, and Yes and No add up to one', () => {

@@ -74,6 +74,7 @@ export interface Submission extends Sizes {
     readonly makerOrderHash: string;
     readonly fee: Decimal;
     readonly feeAsset: FeeAsset;
+    readonly matchedAt: IsoTime;
   }[];
   readonly sequence: number;
   readonly createdAt: IsoTime;
@@ -105,6 +106,7 @@ export interface OrderFill extends ChainSettlement {
   readonly matchType: MatchType;
   readonly fee: Decimal;
   readonly feeAsset: FeeAsset;
+  readonly matchedAt: IsoTime;
   readonly settlementStatus: SettlementStatus;
   readonly transactionHash: string | null;
 }
@@ -191,10 +193,12 @@ export interface OwnTrade extends Trade {
   readonly own: {
     readonly orderHash: string;
     readonly clientOrderId: string | null;
+    readonly role: 'MAKER' | 'TAKER';
+    readonly side: Side;
     readonly outcomeIndex: OutcomeIndex;
     readonly tokenId: string;
-    readonly side: Side;
     readonly price: Decimal;
+    readonly size: Decimal;
     readonly fee: Decimal;
     readonly feeAsset: FeeAsset;
   };

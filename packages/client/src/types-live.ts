@@ -1,5 +1,5 @@
-import type { Decimal, ExchangeConfig, Trade } from './types';
-import type { Order } from './types-account';
+import type { Decimal, ExchangeConfig } from './types';
+import type { Order, OwnTrade } from './types-account';
 import type { Balances } from './types-balances';
 
 /** Messages of the socket, as received. */
@@ -29,9 +29,7 @@ export interface AccountNumbers {
 }
 
 /** A trade as the exchange reports it to one of its two wallets. */
-export interface TradeUpdate extends Trade, AccountNumbers {
-  readonly role: 'MAKER' | 'TAKER';
-}
+export type TradeUpdate = OwnTrade & AccountNumbers;
 
 export type OrderUpdate = Order & AccountNumbers;
 export type BalanceUpdate = Balances & AccountNumbers;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
 import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
@@ -21,6 +22,7 @@ import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
 import { ok, okJson, type Reply } from '../answer';
+import { names } from '../conditional';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
 
@@ -126,12 +128,22 @@ function wordsFor(reply: string | null): string {
   return `Redis answers ${reply}${why}`;
 }
 
-/** A document of the interface, turned into text once. */
-function documentOf(document: () => unknown): () => Promise<Reply> {
-  let json: Buffer | undefined;
-  return async () => {
-    json ??= Buffer.from(JSON.stringify(document()));
-    return { status: 200, json };
+/** A document of the interface, turned into text once. Pages of other sites may load it. */
+function documentOf(document: () => unknown): Endpoint<undefined>['handle'] {
+  let made: { readonly json: Buffer; readonly etag: string } | undefined;
+  return async ({ request }) => {
+    if (!made) {
+      const json = Buffer.from(JSON.stringify(document()));
+      made = { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 16)}"` };
+    }
+    const { json, etag } = made;
+    const headers = {
+      ETag: etag,
+      'Cache-Control': 'public, max-age=300',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    };
+    if (names(request.headers['if-none-match'], etag)) return { status: 304, headers };
+    return { status: 200, json, headers };
   };
 }
 

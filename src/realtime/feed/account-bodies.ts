@@ -5,12 +5,14 @@ import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import type { EventMatch, NumberedEvent } from '../../store/outbox/account-log';
 import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { OrderRecords } from '../../store/reads/order-records';
+import { ownFill } from '../../store/reads/orders';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill, OrderRecord } from '../../store/records/order';
 import { signedOf } from '../../store/records/signed-order';
 import { tradeId } from '../../store/records/views';
 import { presentBalances } from '../../wire/answers/account';
-import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
+import { EVENTS } from '../../wire/answers/events';
+import { presentTradeOf } from '../../wire/answers/journal';
 import { presentOrder } from '../../wire/answers/order';
 
 /** Orders read in one call. */
@@ -55,6 +57,15 @@ interface OrderNews {
   readonly fills: Map<string, Fill>;
 }
 
+/** A fill for one of its two wallets. */
+interface OwnFill {
+  readonly number: number;
+  readonly fill: Fill;
+  readonly role: 'TAKER' | 'MAKER';
+}
+
+const ownHashOf = ({ fill, role }: OwnFill): string => (role === 'TAKER' ? fill.takerHash : fill.makerHash);
+
 export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
   const { records, broadcasts, reads, severalShards } = deps;
   return async (address, events) => {
@@ -70,7 +81,7 @@ export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
   async function messagesOf(address: string, events: readonly NumberedEvent[]): Promise<AccountMessage[]> {
     const fillsOf = await matchesOf(events);
     const orders = new Map<string, OrderNews>();
-    const trades: AccountMessage[] = [];
+    const trades: OwnFill[] = [];
     let balance = 0;
     for (const { number, event } of events) {
       if (event.kind === 'balance') {
@@ -80,12 +91,7 @@ export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
       const fills = event.match ? fillsOf(event.match) : [];
       if (event.kind === 'trade') {
         const fill = fills.find(({ makerHash }) => makerHash === event.makerHash);
-        if (fill)
-          trades.push({
-            number,
-            event: EVENTS.ownTrade,
-            body: await tradeBody(event.match.marketId, fill, event.role),
-          });
+        if (fill) trades.push({ number, fill, role: event.role });
         continue;
       }
       const { orderHash, makerHash, match } = event;
@@ -98,7 +104,8 @@ export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
         if (match && isOwn && isMeant) news.fills.set(tradeId(match.marketId, fill), fill);
       }
     }
-    const messages = [...(await orderMessages(orders)), ...trades];
+    const touched = await records([...new Set([...orders.keys(), ...trades.map(ownHashOf)])]);
+    const messages = [...(await orderMessages(orders, touched)), ...(await tradeMessages(trades, touched))];
     if (balance > 0) {
       const balances = await reads.balances(address).catch((error: unknown) => {
         throw new NoBalances(balance, error);
@@ -120,8 +127,10 @@ export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
     return (match) => found.get(nameOf(match)) ?? [];
   }
 
-  async function orderMessages(orders: ReadonlyMap<string, OrderNews>): Promise<AccountMessage[]> {
-    const touched = await records([...orders.keys()]);
+  async function orderMessages(
+    orders: ReadonlyMap<string, OrderNews>,
+    touched: ReadonlyMap<string, OrderRecord>,
+  ): Promise<AccountMessage[]> {
     const known = [...orders].flatMap(([hash, news]) => {
       const record = touched.get(hash);
       return record ? [{ record, news }] : [];
@@ -147,9 +156,27 @@ export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
     return presentOrder({ record, fills: shown, signed, settled }, terms, 'MAKER_WITHOUT_STRUCT');
   }
 
-  async function tradeBody(marketId: MarketId, fill: Fill, role: 'TAKER' | 'MAKER') {
-    const { terms } = await marketOf(marketId);
-    return presentOwnTrade({ ...fill, id: tradeId(marketId, fill) }, terms, role);
+  async function tradeMessages(
+    trades: readonly OwnFill[],
+    touched: ReadonlyMap<string, OrderRecord>,
+  ): Promise<AccountMessage[]> {
+    const messages: AccountMessage[] = [];
+    for (const own of trades) {
+      const order = touched.get(ownHashOf(own));
+      if (order)
+        messages.push({ number: own.number, event: EVENTS.ownTrade, body: await tradeBody(own, order) });
+    }
+    return messages;
+  }
+
+  async function tradeBody({ fill, role }: OwnFill, order: OrderRecord) {
+    const { terms } = await marketOf(order.marketId);
+    const { pricePips, feeMicro } = ownFill(order, fill);
+    return presentTradeOf(
+      { role, order, pricePips, feeMicro },
+      { ...fill, id: tradeId(order.marketId, fill) },
+      terms,
+    );
   }
 
   async function marketOf(id: MarketId): Promise<Market> {

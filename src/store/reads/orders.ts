@@ -118,7 +118,7 @@ function parseCursor(cursor: string): FillPlace {
 }
 
 /** A fill from the view of this order: in its own token. */
-function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
+export function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
   const isTaker = fill.takerHash === record.orderHash;
   const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
   const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
@@ -130,6 +130,7 @@ function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
     matchType: fill.matchType,
     feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
     makerHash: fill.makerHash,
+    tradeMs: fill.tradeMs,
   };
 }
 

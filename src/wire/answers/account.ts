@@ -1,4 +1,11 @@
-import { type Approvals, type Balance, type Balances, type Standing, totalOf } from '../../exchange/facts';
+import {
+  type Approvals,
+  type Balance,
+  type Balances,
+  type Standing,
+  type TokenBalance,
+  totalOf,
+} from '../../exchange/facts';
 import type { TokenPair } from '../../exchange/session';
 import { formatMicro, type Micro } from '../../exchange/units';
 import { isoOrNull } from '../prices';
@@ -46,11 +53,15 @@ function presentStanding({ limit, lastStrike, suspendedUntilMs, ...standing }: S
   };
 }
 
+/** By market id, then Yes before No: Redis has them in the order of a hash, which a restart changes. */
+const byMarket = (a: TokenBalance, b: TokenBalance): number =>
+  a.marketId < b.marketId ? -1 : a.marketId > b.marketId ? 1 : a.outcome - b.outcome;
+
 /** The body of GET /me/balances. */
 export function presentBalances(account: Balances) {
   return {
     collateral: presentBalance(account),
-    tokens: account.tokens.map((token) => ({
+    tokens: [...account.tokens].sort(byMarket).map((token) => ({
       marketId: token.marketId,
       outcomeIndex: token.outcome,
       tokenId: token.tokenId,

@@ -1,11 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../exchange/errors';
-import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { Mode } from '../../exchange/status';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
 import { formatPrice, iso } from '../prices';
 import { ORDER_ENTRY } from '../requests/order-entry';
-import { presentTrade } from './trade';
 
 /** Every event of the socket interface, once. */
 export const EVENTS = {
@@ -67,11 +65,6 @@ export function presentUpdate(update: UpdateFacts, { id, conditionId }: MarketTe
     bestAsk: formatPrice(update.bestAsk),
     checksum: update.checksum,
   };
-}
-
-/** `trade:update`: a trade as the exchange sends it to one of its two wallets. */
-export function presentOwnTrade(fill: TradeFacts, terms: MarketTerms, role: 'MAKER' | 'TAKER') {
-  return { ...presentTrade(fill, terms), role };
 }
 
 /** An event of a wallet, with its number and that of the event before it, on every replica. */

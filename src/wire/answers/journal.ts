@@ -53,7 +53,7 @@ export interface SideFacts {
   readonly feeMicro: Micro;
 }
 
-/** A line of GET /me/trades: the public trade, and the part of the wallet's own order in it. */
+/** A line of GET /me/trades, and `trade:update`: the public trade, and the part of the wallet's own order in it. */
 export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketTerms) {
   const { role, order, pricePips, feeMicro } = side;
   return {
@@ -62,10 +62,12 @@ export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketT
     own: {
       orderHash: order.orderHash,
       clientOrderId: order.clientOrderId,
+      role,
+      side: SIDES[order.side],
       outcomeIndex: order.outcome,
       tokenId: terms.tokenIds[order.outcome],
-      side: SIDES[order.side],
       price: formatPips(pricePips),
+      size: formatLots(fill.sizeLots),
       fee: formatMicro(feeMicro),
       feeAsset: feeAssetOf(order.side, order.outcome),
     },

@@ -41,6 +41,7 @@ export function presentSubmission(record: BookedOrder, fills: readonly Omit<Plac
       matchType: fill.matchType,
       makerOrderHash: fill.makerHash,
       ...presentFee(record, fill),
+      matchedAt: iso(fill.tradeMs),
     })),
     sequence: record.sequence,
     createdAt: iso(record.createdAtMs),
@@ -118,6 +119,7 @@ export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
     role: fill.role,
     matchType: fill.matchType,
     ...presentFee(record, fill),
+    matchedAt: iso(fill.tradeMs),
     ...settlementOf(fill),
   };
 }

@@ -4,6 +4,7 @@ import { renewShape, subscribeShape, unsubscribeShape } from '../../requests/sub
 import { MARKET, ORDERBOOK, TICKER, TRADE } from '../openapi/examples/market';
 import { BALANCES, ORDER } from '../openapi/examples/orders';
 import { CONDITION_ID, MARKET_ID, MATCHED_AT, MATCHED_MS, MODE, SEQUENCE } from '../openapi/examples/story';
+import { OWN_TRADE } from '../openapi/examples/traders';
 import {
   array,
   constant,
@@ -207,9 +208,10 @@ export const MESSAGES = {
     kind: 'wallet',
     event: EVENTS.ownTrade,
     title: 'A trade of the wallet',
-    summary: 'Sent once for each role of the wallet, so twice when it traded with itself.',
+    summary:
+      'The line of `GET /me/trades`, with `settlementStatus` as of the match. Sent once for each role of the wallet, so twice when it traded with itself.',
     payload: ref('OwnTrade'),
-    example: { ...TRADE, settlementStatus: 'MATCHED', role: 'TAKER', ...numbered(2) },
+    example: { ...OWN_TRADE, settlementStatus: 'MATCHED', ...numbered(2) },
   },
   ownBalance: {
     kind: 'wallet',

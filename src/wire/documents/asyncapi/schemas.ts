@@ -2,10 +2,10 @@ import { ERRORS, type ErrorCode } from '../../../exchange/errors';
 import { EVENTS } from '../../answers/events';
 import { array, choice, constant, integer, type Json, nullable, object, ref, text } from '../openapi/schema';
 import { BALANCES_MEMBERS, ON_CHAIN_BALANCES } from '../openapi/schemas/accounts';
-import { TRADE_MEMBERS } from '../openapi/schemas/books';
 import { IN_CHAIN_SETTLEMENT } from '../openapi/schemas/chain';
 import { IN_SOME_ORDERS, ORDER_MEMBERS } from '../openapi/schemas/orders';
 import { problemSchemaName } from '../openapi/schemas/problems';
+import { OWN_TRADE_MEMBERS } from '../openapi/schemas/traders';
 
 /** [price, size]; AsyncAPI's schemas have no tuples. */
 const changed = array(
@@ -39,7 +39,7 @@ export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
   AccountSequence: integer('The number of an event in the log of its wallet.'),
   OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, IN_SOME_ORDERS),
-  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }, IN_CHAIN_SETTLEMENT),
+  OwnTrade: object({ ...OWN_TRADE_MEMBERS, ...numbers }, IN_CHAIN_SETTLEMENT),
   OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }, ON_CHAIN_BALANCES),
   Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
 };

@@ -20,7 +20,7 @@ const HEADERS: Readonly<Record<string, { description: string; required?: true; s
   },
   ETag: {
     description:
-      'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` from the second epoch of the data on.',
+      'For `If-None-Match`. That of a book is its sequence; `"<sequence>-<epoch>"` from the second epoch of the data on.',
     schema: text(),
   },
   RateLimit: {

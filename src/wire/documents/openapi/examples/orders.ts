@@ -31,7 +31,7 @@ export const SUBMISSION = {
   fills: [
     {
       ...{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH },
-      ...{ fee: '0', feeAsset: 'YES' },
+      ...{ fee: '0', feeAsset: 'YES', matchedAt: MATCHED_AT },
     },
   ],
   sequence: SEQUENCE,
@@ -89,6 +89,7 @@ export const ORDER = {
       matchType: 'MINT',
       fee: '0',
       feeAsset: 'YES',
+      matchedAt: MATCHED_AT,
       settlementStatus: 'CONFIRMED',
       transactionHash: null,
     },

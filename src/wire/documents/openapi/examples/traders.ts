@@ -43,10 +43,12 @@ export const OWN_TRADE = {
   own: {
     orderHash: ALICE_HASH,
     clientOrderId: 'rain-1',
+    role: 'TAKER',
+    side: 'BUY',
     outcomeIndex: 0,
     tokenId: YES_TOKEN,
-    side: 'BUY',
     price: '0.6',
+    size: '40',
     fee: '0',
     feeAsset: 'YES',
   },

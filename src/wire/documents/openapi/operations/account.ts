@@ -40,7 +40,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Collateral and tokens',
     description:
-      '`reserved` is always the sum that the open orders reserve. With funds on a chain, `unsettled` is what trades take that are not final there, `pending` is what these trades bring and cannot be spent yet, and `approvals` is what the exchange contract may take.',
+      '`tokens` come by market id, Yes before No. `reserved` is always the sum that the open orders reserve. With funds on a chain, `unsettled` is what trades take that are not final there, `pending` is what these trades bring and cannot be spent yet, and `approvals` is what the exchange contract may take.',
     bearer: 'required',
     limited: true,
     success: balances('The balances of the wallet.'),

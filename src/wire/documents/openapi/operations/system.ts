@@ -133,6 +133,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     success: {
       description: 'The document.',
       schema: 'OpenApiDocument',
+      headers: ['ETag'],
       example: {
         openapi: '3.1.0',
         info: { title: 'CTF exchange', version: '1.0.0' },
@@ -142,6 +143,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         components: {},
       },
     },
+    also: { 304: 'The document has not changed.' },
   },
   [`GET ${PATHS.asyncapi}`]: {
     id: 'getAsyncApi',
@@ -152,6 +154,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     success: {
       description: 'The document.',
       schema: 'AsyncApiDocument',
+      headers: ['ETag'],
       example: {
         asyncapi: '3.0.0',
         info: { title: 'CTF exchange, live', version: '1.0.0' },
@@ -162,5 +165,6 @@ export const SYSTEM_OPERATIONS: Operations = {
         components: {},
       },
     },
+    also: { 304: 'The document has not changed.' },
   },
 };

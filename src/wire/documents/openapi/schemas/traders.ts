@@ -34,6 +34,24 @@ const KEY_MEMBERS: Readonly<Record<string, Json>> = {
   expiresAt: nullable(ref('Time')),
 };
 
+/** The public trade, and the part of the wallet's own order in it. */
+export const OWN_TRADE_MEMBERS: Readonly<Record<string, Json>> = {
+  ...TRADE_MEMBERS,
+  role: ROLE,
+  own: object({
+    orderHash: ref('Hash'),
+    clientOrderId: nullable(text()),
+    role: ROLE,
+    side: ref('Side'),
+    outcomeIndex: ref('OutcomeIndex'),
+    tokenId: ref('TokenId'),
+    price: described(ref('Price'), "The price in the own order's token."),
+    size: ref('Size'),
+    fee: ref('Money'),
+    feeAsset: ref('FeeAsset'),
+  }),
+};
+
 /** Profiles, comments, and a wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
@@ -102,23 +120,7 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
       description: 'The values over time, oldest first; the last one is now.',
     }),
   }),
-  OwnTrade: object(
-    {
-      ...TRADE_MEMBERS,
-      role: ROLE,
-      own: object({
-        orderHash: ref('Hash'),
-        clientOrderId: nullable(text()),
-        outcomeIndex: ref('OutcomeIndex'),
-        tokenId: ref('TokenId'),
-        side: ref('Side'),
-        price: ref('Price'),
-        fee: ref('Money'),
-        feeAsset: ref('FeeAsset'),
-      }),
-    },
-    IN_CHAIN_SETTLEMENT,
-  ),
+  OwnTrade: object(OWN_TRADE_MEMBERS, IN_CHAIN_SETTLEMENT),
   ApiKey: object(KEY_MEMBERS),
   ApiKeys: object({ data: array(ref('ApiKey')) }),
   NewApiKey: object({
