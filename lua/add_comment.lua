@@ -1,12 +1,12 @@
 #!lua
 -- add_comment: adds a comment to a market, once for each operation.
 --
--- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk
+-- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk   4 {x}:p:<author>
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
 --          4 milliseconds for which an operation is remembered
 -- Returns  { code, number, replayed }: OK with the number of the comment, and 1 for an operation seen before;
 --          IDEMPOTENCY_KEY_REUSED when it was seen with another text or parent; COMMENT_NOT_FOUND when the comment to answer does
---          not exist or was deleted
+--          not exist or was deleted; FORBIDDEN for a muted wallet
 -- Emits    nothing
 -- Bound    one comment
 
@@ -24,6 +24,9 @@ if done then
     return { 'IDEMPOTENCY_KEY_REUSED' }
   end
   return { 'OK', made, 1 }
+end
+if redis.call('HGET', KEYS[4], 'm') then
+  return { 'FORBIDDEN' }
 end
 if parent > 0 then
   local created, _, _, deleted = comments.load(KEYS[1], ARGV[2])

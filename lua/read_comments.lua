@@ -4,7 +4,8 @@
 --
 -- KEYS     1 {x}:m:<id>:co; and the likes of the comments and the profiles of their authors, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 number to begin with, 0 for the newest   4 the most comments to return
--- Returns  { number, packed comment (lib/comments), likes, username, avatar URL }...; a missing value is empty
+-- Returns  { number, packed comment (lib/comments), likes, username, avatar URL, muted }...; a missing value is empty; muted is 1
+--          when an operator has muted the author
 -- Bound    COMMENTS_MAX
 
 local comments = require('lib.comments')
@@ -24,7 +25,7 @@ for number = first, math.max(1, first - math.min(tonumber(ARGV[4]), COMMENTS_MAX
   local packed = redis.call('HGET', KEYS[1], name)
   local author = packed:sub(AUTHOR_AT, comments.HEAD_BYTES - 1)
   local likes = redis.call('SCARD', shard .. 'm:' .. market .. ':cl:' .. name)
-  local profile = redis.call('HMGET', shard .. 'p:' .. author, 'u', 'a')
-  reply[#reply + 1] = { number, packed, likes, profile[1] or '', profile[2] or '' }
+  local profile = redis.call('HMGET', shard .. 'p:' .. author, 'u', 'a', 'm')
+  reply[#reply + 1] = { number, packed, likes, profile[1] or '', profile[2] or '', tonumber(profile[3]) or 0 }
 end
 return reply

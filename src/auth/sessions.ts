@@ -25,6 +25,10 @@ export interface SessionStore {
    *   `presented` is newer than the newest           -> gone
    */
   rotate(sid: string, presented: number, ttlSec: number, graceMs: number): Promise<Rotation>;
+  /** Adds the session to those of the wallet, until `ttlSec` after `atMs`, and drops the expired ones. */
+  remember(address: string, sid: string, atMs: number, ttlSec: number): Promise<void>;
+  /** The ids of the wallet's sessions, some of which may have ended. */
+  sessionsOf(address: string): Promise<string[]>;
   isLive(sid: string): Promise<boolean>;
   /** Ends the session; repeating it changes nothing. */
   revoke(sid: string): Promise<void>;
@@ -49,6 +53,8 @@ export interface Sessions {
   /** Throws TOKEN_INVALID (also when the session has ended) and TOKEN_EXPIRED. */
   authenticate(accessToken: unknown): Promise<Caller>;
   logout(sid: string): Promise<void>;
+  /** Ends every session of the wallet. API keys stay. */
+  logoutEverywhere(address: string): Promise<void>;
 }
 
 const SID_BYTES = 16;
@@ -80,10 +86,17 @@ export function createSessions({ tokens, store, apiKeys, onLogout = () => {} }: 
     };
   };
 
+  async function logout(sid: string): Promise<void> {
+    await store.revoke(sid);
+    onLogout(sid);
+  }
+
   return {
     open: async (address) => {
       const sid = randomBytes(SID_BYTES).toString('hex');
-      return pair(address, sid, 1, await store.open(sid, refresh));
+      const atMs = await store.open(sid, refresh);
+      await store.remember(address, sid, atMs, refresh);
+      return pair(address, sid, 1, atMs);
     },
     refresh: async (refreshToken) => {
       const { address, sid, jti } = tokens.verify('refresh', refreshToken);
@@ -92,6 +105,7 @@ export function createSessions({ tokens, store, apiKeys, onLogout = () => {} }: 
       const rotation = await store.rotate(sid, Number(presented), refresh, REPLAY_GRACE_MS);
       if (rotation.kind === 'reused') throw new Refusal('REFRESH_REUSED');
       if (rotation.kind === 'gone') throw ended();
+      if (rotation.kind === 'rotated') await store.remember(address, sid, rotation.atMs, refresh);
       return pair(address, sid, rotation.generation, rotation.atMs);
     },
     authenticate: async (accessToken) => {
@@ -100,9 +114,9 @@ export function createSessions({ tokens, store, apiKeys, onLogout = () => {} }: 
       if (!(await store.isLive(sid))) throw ended();
       return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec), scopes: null };
     },
-    logout: async (sid) => {
-      await store.revoke(sid);
-      onLogout(sid);
+    logout,
+    logoutEverywhere: async (address) => {
+      await Promise.all((await store.sessionsOf(address)).map(logout));
     },
   };
 }

@@ -34,7 +34,7 @@ export const resetProfile =
     const address = checksumAddress(text);
     const path = PATHS.adminProfile.replace('{address}', address);
     const doing = { action: `PATCH ${PATHS.adminProfile}`, path, body };
-    await recorded(store, doing, () => store.profiles.edit(address, body));
+    await recorded(store, doing, () => store.profiles.moderate(address, body));
     const profile = presentProfile({ address, ...(await store.profiles.profile(address)) });
     await say(profile, table(rowsOf(profile)));
     return EXIT.done;

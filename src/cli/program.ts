@@ -237,9 +237,16 @@ function addPeople(program: Commander, choose: Choose): void {
     .action((id: string, { yes = false }: { yes?: boolean }) =>
       choose(forGood(`delete the text of comment ${id}`, yes, deleteComment(id))),
     );
-  program
-    .command('profiles')
-    .description('profiles of wallets')
+  const profiles = program.command('profiles').description('profiles of wallets');
+  for (const [name, muted, what] of [
+    ['mute', true, 'hide the comments and the profile of a wallet, and refuse its new comments'],
+    ['unmute', false, 'show them again'],
+  ] as const)
+    profiles
+      .command(`${name} <address>`)
+      .description(what)
+      .action((address: string) => choose(resetProfile(address, { muted })));
+  profiles
     .command('reset <address>')
     .description('clear the named parts of a profile, or all of them; a cleared username is free at once')
     .option('--username')

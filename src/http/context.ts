@@ -85,7 +85,7 @@ export function createContext(deps: RouteDeps): Context {
 }
 
 /** Repeats the requested text only if it can be a name; other parts of a request are not repeated. */
-const noMarket = (name: string): Refusal =>
+export const noMarket = (name: string): Refusal =>
   NAME.test(name)
     ? new Refusal(
         'MARKET_NOT_FOUND',

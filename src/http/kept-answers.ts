@@ -3,7 +3,7 @@ import type { MarketView } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { createRecent } from '../exchange/recent';
 import type { Kept, Moment } from '../store/reads/kept';
-import type { Context } from './context';
+import { type Context, noMarket } from './context';
 import { type Call, parameter } from './endpoint';
 
 /** The market that a path names, and the moment to which its answer belongs. */
@@ -15,7 +15,9 @@ export interface MarketMoment {
 export interface KeptAnswers extends Pick<Kept, 'talk' | 'answer'> {
   /** For the market that the path names; throws MARKET_NOT_FOUND. */
   momentOf(call: Call<undefined>): Promise<MarketMoment>;
-  /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
+  /** By id, slug or condition id; throws MARKET_NOT_FOUND, also for a draft. */
+  publicMarketOf(name: string): Promise<MarketTerms>;
+  /** By id, slug or condition id; throws MARKET_NOT_FOUND, also for a draft. */
   momentOfMarket(name: string): Promise<MarketMoment>;
   /** The moment of the order's market; null for an order that this process has not answered before. */
   orderMoment(orderHash: string): Promise<Moment | null>;
@@ -37,6 +39,8 @@ const LEVEL_BYTES = 150;
 const VIEW_BYTES = 2_000;
 /** The number of orders whose market a process remembers. */
 const ORDERS_MAX = 20_000;
+/** The number of markets that a process remembers as no drafts. */
+const PUBLIC_MARKETS_MAX = 20_000;
 
 /** JSON that a process caches for as long as the moment is current in which it was made (src/store/reads/kept.ts). */
 export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>): KeptAnswers {
@@ -44,8 +48,21 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
   /** An order never changes its market. */
   const homes = createRecent<MarketId>(ORDERS_MAX);
 
-  async function momentOfMarket(name: string): Promise<MarketMoment> {
+  /** Markets that were seen after their opening: none becomes a draft again. */
+  const published = createRecent<true>(PUBLIC_MARKETS_MAX);
+
+  async function publicMarketOf(name: string): Promise<MarketTerms> {
     const { terms } = await marketOf(name);
+    if (!published.get(terms.id)) {
+      const { state } = await reads.view(terms.id);
+      if (state.status === 'DRAFT') throw noMarket(name);
+      published.put(terms.id, true);
+    }
+    return terms;
+  }
+
+  async function momentOfMarket(name: string): Promise<MarketMoment> {
+    const terms = await publicMarketOf(name);
     const moment = await kept.market(terms.id);
     if (!moment) throw new Refusal('MARKET_NOT_FOUND');
     return { terms, moment };
@@ -78,6 +95,7 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
 
   return {
     momentOf: (call) => momentOfMarket(parameter(call, 'id')),
+    publicMarketOf,
     momentOfMarket,
     orderMoment,
     rememberOrder: homes.put,

@@ -29,7 +29,11 @@ export const LIMITS = {
   'new-wallets': rate('ip', 60, 60, 'new wallets'),
   comments: rate('wallet', 5, 60, 'comments'),
   'comments-by-ip': rate('ip', 30, 60, 'comments'),
-  signIn: rate('ip', 10, 60, 'sign-in requests'),
+  /** A comment is kept as long as its market. */
+  'comment-bytes': rate('ip', 250_000, 86_400, 'bytes of comments'),
+  /** By address and wallet, because many people may share an address. */
+  signIn: rate('wallet', 10, 60, 'sign-in requests'),
+  'sign-ins-by-ip': rate('ip', 100, 60, 'sign-in requests'),
   'admin-tokens': rate('ip', 10, 60, 'wrong admin tokens'),
 } as const satisfies Record<string, Rate>;
 

@@ -1,4 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
+import type { Trader } from '../support/trader';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
 /** The reads, texts and guesses of one address. */
@@ -99,10 +100,37 @@ test('comments are limited to 30 a minute of one address, besides the limit of e
   const said = await visitor.send('POST', path, { token, body: { body: 'One.' } });
   expect([said.status, said.headers.get('ratelimit-policy')]).toEqual([
     201,
-    '"comments-by-ip";q=30;w=60, "comments";q=5;w=60',
+    '"comments-by-ip";q=30;w=60, "comments";q=5;w=60, "comment-bytes";q=250000;w=86400',
   ]);
   const refused = await visitor.send('POST', path, { token, body: { body: 'Two.' } }, 1);
   expect(told(refused)).toEqual([429, 'comments-by-ip', true]);
+});
+
+test('comments are limited by their bytes, 250 kB a day of one address', async () => {
+  const [alice, bob] = [await street.trader(), await street.trader()];
+  const path = `/markets/${street.market.id}/comments`;
+  await visitor.spend('comment-bytes', 250_000 - 6_000);
+  const say = async (trader: Trader, text: string) =>
+    visitor.send('POST', path, { token: await trader.token(), body: { body: text } });
+  expect((await say(alice, '\u{1f327}'.repeat(1_500))).status).toBe(201);
+  expect(told(await say(bob, 'x'))).toEqual([429, 'comment-bytes', true]);
+});
+
+test.each(['x\n'.repeat(51), `x${'\n'.repeat(60)}x`])('a comment has at most 50 line ends', async (body) => {
+  const alice = await street.trader();
+  const path = `/markets/${street.market.id}/comments`;
+  const refused = await visitor.send('POST', path, { token: await alice.token(), body: { body } });
+  expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
+});
+
+test('people behind one address sign in with their own ten tries a minute, a hundred together', async () => {
+  const nonce = (wallet: string) => visitor.send('GET', `/auth/nonce/${wallet}`);
+  const [alice, bob] = [await street.trader(), await street.trader()];
+  for (let i = 0; i < 10; i++) expect((await nonce(alice.address)).status).toBe(200);
+  expect(told(await nonce(alice.address.toLowerCase()))).toEqual([429, 'signIn', true]);
+  expect((await nonce(bob.address)).status).toBe(200);
+  await visitor.spend('sign-ins-by-ip', 100, 'nonce:');
+  expect(told(await nonce(bob.address))).toEqual([429, 'sign-ins-by-ip', true]);
 });
 
 test('GET /config shows every limit', async () => {

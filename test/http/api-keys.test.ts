@@ -186,6 +186,8 @@ test.each([
   [{ scopes: ['read'] }, 'name'],
   [{ name: 'x', scopes: ['read'], expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
   [{ name: 'x', scopes: ['read'], expiresAt: 'soon' }, 'expiresAt'],
+  [{ name: 'x', scopes: ['read'], expiresAt: '2032-02-30T00:00:00Z' }, 'expiresAt'],
+  [{ name: 'x', scopes: ['read'], expiresAt: '2031-04-31' }, 'expiresAt'],
 ])('%j is refused by name', async (body, path) => {
   const answer = await alice.post('/me/keys', body);
   expect([answer.status, answer.body.code, answer.body.errors[0].path]).toEqual([

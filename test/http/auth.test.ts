@@ -87,6 +87,31 @@ test('logout ends the session on every replica at once', async () => {
   }
 });
 
+test('logout everywhere ends every session of the wallet, and of no other one', async () => {
+  const bob = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+  const [first, other, third, bobs] = [
+    (await alice.signIn()).body,
+    (await alice.signIn()).body,
+    (await alice.signIn()).body,
+    (await bob.signIn()).body,
+  ];
+  const { body: renewed } = await exchange.client.post('/auth/refresh', {
+    body: { refreshToken: other.refreshToken },
+  });
+  const statusOf = async ({ accessToken: token }: { accessToken: string }) =>
+    (await second().get('/me', { token })).status;
+  const end = (everywhere: boolean, { accessToken: token }: { accessToken: string }) =>
+    exchange.client.post('/auth/logout', { token, body: { everywhere } });
+  expect((await end(false, third)).status).toBe(204);
+  expect([await statusOf(first), await statusOf(renewed), await statusOf(third)]).toEqual([200, 200, 401]);
+  expect((await end(true, first)).status).toBe(204);
+  expect([await statusOf(first), await statusOf(renewed), await statusOf(bobs)]).toEqual([401, 401, 200]);
+  const refused = await exchange.client.post('/auth/refresh', {
+    body: { refreshToken: renewed.refreshToken },
+  });
+  expect([refused.status, refused.body.code]).toEqual([401, 'TOKEN_INVALID']);
+});
+
 test('a refused sign-in names the field', async () => {
   const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
   const message = siweText(challenge, { chainId: 56 });

@@ -56,8 +56,8 @@ export class Visitor {
   }
 
   /** Pretends that so many points have just been used. */
-  spend(bucket: string, points: number): Promise<unknown> {
-    return this.street.link.ask(`SET rl:${bucket}:${this.address} ${points} EX 60`);
+  spend(bucket: string, points: number, step = ''): Promise<unknown> {
+    return this.street.link.ask(`SET rl:${bucket}:${step}${this.address} ${points} EX 60`);
   }
 }
 

@@ -89,7 +89,11 @@ test('a walk over trades neither skips nor repeats a row while trades are added'
 });
 
 test('the list of markets can be filtered, sorted and paged, and never contains a draft', async () => {
-  const draft = await openMarket(exchange.client, ADMIN_TOKEN, { category: 'secret', draft: true });
+  const draft = await openMarket(exchange.client, ADMIN_TOKEN, {
+    category: 'secret',
+    slug: 'draft-to-hide',
+    draft: true,
+  });
   const soon = await openMarket(exchange.client, ADMIN_TOKEN, {
     question: 'Will the Roof hold?',
     category: 'weather',
@@ -98,6 +102,19 @@ test('the list of markets can be filtered, sorted and paged, and never contains 
   const ids = async (query: string): Promise<string[]> =>
     (await get(`/markets${query}`)).body.data.map(({ id }: { id: string }) => id);
   expect((await ids('?limit=100')).includes(draft.id)).toBe(false);
+  for (const name of [draft.id, 'draft-to-hide'])
+    for (const part of [
+      '',
+      '/orderbook',
+      '/trading',
+      '/ticker',
+      '/trades',
+      '/comments',
+      '/price-history?timeframe=1d',
+    ]) {
+      const answer = await exchange.client.get(`/markets/${name}${part}`);
+      expect([part, answer.status, answer.body.code]).toEqual([part, 404, 'MARKET_NOT_FOUND']);
+    }
   expect((await get(`/markets/${market.id}`)).body).toEqual((await get('/markets?tag=rain')).body.data[0]);
   expect((await ids('?sort=createdAt'))[0]).toBe(soon.id);
   expect((await ids('?sort=closesAt')).slice(0, 2)).toEqual([soon.id, market.id]);

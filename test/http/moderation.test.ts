@@ -48,6 +48,28 @@ test('an operator deletes a comment of any author permanently, and the log conta
   }
 });
 
+test('a muted wallet can be neither read nor add comments, until it is unmuted', async () => {
+  const { author, market, read } = await commented('buy my rain, all of you');
+  const said = { username: 'Loud_1', bio: 'rain', avatarUrl: 'https://example.org/rain.png' };
+  await author.send('PATCH', '/me/profile', said);
+  const path = `profiles/${author.address}`;
+  const seen = async () => (await exchange.client.get(`/profiles/${author.address}`)).body;
+  expect((await admin('PATCH', path, { muted: true })).status).toBe(200);
+  expect(await read()).toMatchObject({
+    body: '',
+    deleted: true,
+    author: { username: null, avatarUrl: null },
+  });
+  expect(await seen()).toMatchObject({ username: null, bio: null, avatarUrl: null });
+  expect((await admin('GET', `accounts/${author.address}`)).body).toMatchObject({ ...said, muted: true });
+  const refused = await author.post(`/markets/${market.id}/comments`, { body: 'again' });
+  expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+  expect((await shell.json('profiles', 'unmute', author.address)).address).toBe(author.address);
+  expect(await read()).toMatchObject({ body: 'buy my rain, all of you', deleted: false });
+  expect(await seen()).toMatchObject(said);
+  expect((await author.post(`/markets/${market.id}/comments`, { body: 'again' })).status).toBe(201);
+});
+
 test('other callers are refused', async () => {
   const { id, read } = await commented('it will rain');
   const stranger = newTrader();
@@ -93,6 +115,7 @@ test('an operator sees all data of a wallet', async () => {
     avatarUrl: null,
     joinedAt: ISO,
     balances: (await alice.get('/me/balances')).body,
+    muted: false,
     positions: 2,
     openOrders: 2,
   });
@@ -111,13 +134,26 @@ test.each([
     '007_system',
     'Official_Exchange_1',
   ],
-  ...['ad_min', '__null__'],
+  ...['ad_min', '__null__', 'adminah', 'my_support', 'sysadmin', 'exchanger', 'exchange_team'],
+  // Look-alikes.
+  ...[
+    'adm1n',
+    'supp0rt',
+    'Admln',
+    'adrnin',
+    '0perator',
+    'offic1aI',
+    'm0derat0r',
+    'exch4nge',
+    'sy5tem',
+    '5upp0rt',
+  ],
 ])('nobody is called %s', async (username) => {
   const answer = await name(newTrader(), username);
   expect([answer.status, answer.body.code]).toEqual([409, 'USERNAME_TAKEN']);
 });
 
-test.each(['nullable', 'adminah', 'my_support', 'sysadmin', 'exchanger', '12345'])(
+test.each(['nullable', 'alice', 'l1am', 'barn_owl', '12345'])(
   'a wallet may have the name %s',
   async (username) => {
     expect((await name(newTrader(), username)).status).toBe(200);

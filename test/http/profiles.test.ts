@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../support/trader';
@@ -7,12 +8,17 @@ import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
 let domain: Domain;
+let redis: Redis;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
   domain = await domainOf(exchange.client);
+  redis = new Redis(exchange.redis.url);
 });
-afterAll(() => exchange?.stop());
+afterAll(async () => {
+  redis?.disconnect();
+  await exchange?.stop();
+});
 
 const newTrader = (at = 0): Trader => createTrader((exchange.replicas[at as 0] ?? exchange).client, domain);
 const profileOf = (address: string): Promise<Answer> =>
@@ -79,14 +85,30 @@ test('a username belongs to one wallet, in any case and however many request it 
   expect(refused.body).toMatchObject({ status: 409, code: 'USERNAME_TAKEN', retryable: true });
   // A refusal does not change the other members either.
   expect((await profileOf(loser.address)).body).toMatchObject({ username: null, bio: null });
-  // The wallet may take its own name in another spelling; the name that it gives up is free at once.
+  // The wallet may take its own name in another spelling.
   expect((await edit(owner, { username: 'rAiNmAn' })).body.username).toBe('rAiNmAn');
   expect((await edit(loser, { username: 'rainman' })).status).toBe(409);
   expect((await edit(owner, { username: 'sunny' })).status).toBe(200);
-  expect((await edit(loser, { username: 'rainman' })).body.username).toBe('rainman');
-  expect((await edit(loser, { username: null })).status).toBe(200);
+  expect((await edit(loser, { username: 'rainman' })).status).toBe(409);
   expect((await edit(owner, { username: 'RainMan' })).body.username).toBe('RainMan');
-  expect((await edit(loser, { username: 'sunny' })).status).toBe(200);
+});
+
+test('the last username that a wallet gave up is another one’s after 30 days, an earlier one at once', async () => {
+  const [owner, other] = [newTrader(0), newTrader(1)];
+  await Promise.all([owner.signIn(), other.signIn()]);
+  for (const username of ['first_name', 'second_name', 'third_name']) await edit(owner, { username });
+  expect((await edit(other, { username: 'first_name' })).status).toBe(200);
+  expect((await edit(other, { username: 'second_name' })).status).toBe(409);
+  const [key, name] = ['{x0}:pn', 'second_name'];
+  const held = await redis.hgetBuffer(key, name);
+  expect(held).toHaveLength(26);
+  const freeInMs = (held?.readUIntBE(20, 6) ?? 0) - Date.now();
+  expect(Math.round(freeInMs / 86_400_000)).toBe(30);
+  // Now the time has passed.
+  held?.writeUIntBE(Date.now() - 1, 20, 6);
+  await redis.hset(key, name, held ?? '');
+  expect((await edit(other, { username: 'Second_Name' })).body.username).toBe('Second_Name');
+  expect((await edit(owner, { username: 'second_name' })).status).toBe(409);
 });
 
 describe('an invalid profile changes nothing', () => {

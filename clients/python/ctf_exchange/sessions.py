@@ -90,11 +90,11 @@ class Sessions:
                 return session.access_token
             raise
 
-    def sign_out(self) -> None:
+    def sign_out(self, *, everywhere: bool = False) -> None:
         with self._lock:
             session, self.current = self.current, None
         if session is not None:
-            self._transport.send("POST", "/auth/logout", token=session.access_token)
+            self._transport.send("POST", "/auth/logout", body={"everywhere": True} if everywhere else None, token=session.access_token)
 
     def _keep(self, tokens: Mapping[str, Any], asked_at: float) -> Session:
         expires_in = float(tokens["expiresIn"])

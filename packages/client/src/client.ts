@@ -1,7 +1,13 @@
 import { type Account, createAccount } from './account';
 import { createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
 import { createReads, type Reads } from './reads';
-import { createSessions, type Session, type SessionsOptions, type Signer } from './sessions';
+import {
+  createSessions,
+  type Session,
+  type SessionsOptions,
+  type Signer,
+  type SignOutOptions,
+} from './sessions';
 import { createTransport, type Fetch, type Send, type Way } from './transport';
 import type { ExchangeConfig } from './types';
 
@@ -27,7 +33,7 @@ export interface Client extends Reads, Account, Orders {
   readonly session: Session | null;
   signIn(signer: Signer): Promise<Session>;
   /** Ends the session everywhere; in this client even if the exchange does not respond. */
-  signOut(): Promise<void>;
+  signOut(options?: SignOutOptions): Promise<void>;
   /** An access token for the next request, renewed in time; null without a session. Pass it to `connectLive`. */
   accessToken(): Promise<string | null>;
   /** Takes over the session of another tab, or drops this one without ending it. */

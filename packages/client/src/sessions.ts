@@ -37,13 +37,18 @@ const EXPIRY_MARGIN_MS = 30_000;
 const REFRESH_MS_MAX = 8_000;
 const UNAUTHORIZED = 401;
 
+export interface SignOutOptions {
+  /** Ends every session of the wallet, on all its devices. API keys stay. */
+  readonly everywhere?: boolean | undefined;
+}
+
 /** The tokens of one wallet: obtained, renewed once for all requests that need it, and dropped. */
 export interface Sessions {
   current(): Session | null;
   /** Takes over a session from elsewhere: another tab, a file. */
   use(next: Session | null): void;
   signIn(signer: Signer): Promise<Session>;
-  signOut(): Promise<void>;
+  signOut(options?: SignOutOptions): Promise<void>;
   /** An access token for the next request, renewed when it is about to expire; null without a session. */
   accessToken(): Promise<string | null>;
   /** Sends a request with the wallet's token; a token that the exchange refuses is renewed, once. */
@@ -142,10 +147,14 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     }
   }
 
-  async function signOut(): Promise<void> {
+  async function signOut({ everywhere = false }: SignOutOptions = {}): Promise<void> {
     if (session === null) return;
     try {
-      await authorized<void>({ method: 'POST', path: '/auth/logout' });
+      await authorized<void>({
+        method: 'POST',
+        path: '/auth/logout',
+        ...(everywhere && { body: { everywhere } }),
+      });
     } finally {
       set(null);
     }

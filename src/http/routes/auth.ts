@@ -2,17 +2,22 @@ import { Refusal } from '../../exchange/errors';
 import { presentSession } from '../../wire/answers/account';
 import { PATHS } from '../../wire/paths';
 import {
-  emptyShape,
+  type LogoutBody,
+  logoutShape,
   type RefreshBody,
   refreshShape,
   type VerifyBody,
   verifyShape,
 } from '../../wire/requests/orders';
-import { ok } from '../answer';
+import { type AnswerHead, ok } from '../answer';
 import { clientAddress } from '../client-address';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
 import { refusalOf } from '../failures';
+
+/** The wallet that a message names; that it has signed the message is checked behind the limit. */
+const ADDRESS = /0x[0-9a-f]{40}/i;
+const ADDRESS_LENGTH = 42;
 
 /** Sign-In with Ethereum, and the life of a session. */
 export function authEndpoints({
@@ -23,13 +28,19 @@ export function authEndpoints({
   newcomers,
   profiles,
 }: Context): AnyEndpoint[] {
+  async function takeSignIn(step: 'nonce' | 'verify', from: string, wallet: string, response: AnswerHead) {
+    await limiter.take('sign-ins-by-ip', `${step}:${from}`, response);
+    await limiter.take('signIn', `${step}:${from}:${wallet}`, response);
+  }
+
   const nonce: Endpoint<undefined> = {
     method: 'GET',
     path: PATHS.nonce,
     bearer: 'none',
     body: null,
     handle: async (call) => {
-      await limiter.take('signIn', `nonce:${clientAddress(call.request)}`, call.response);
+      const wallet = parameter(call, 'wallet_address').toLowerCase();
+      await takeSignIn('nonce', clientAddress(call.request), wallet.slice(0, ADDRESS_LENGTH), call.response);
       return ok(signIn.challenge(parameter(call, 'wallet_address')));
     },
   };
@@ -41,7 +52,8 @@ export function authEndpoints({
     body: verifyShape,
     handle: async ({ body, request, response }) => {
       const from = clientAddress(request);
-      await limiter.take('signIn', `verify:${from}`, response);
+      const wallet = ADDRESS.exec(body.message)?.[0].toLowerCase() ?? '';
+      await takeSignIn('verify', from, wallet, response);
       const { address, nonce } = await signIn.verify(body.message, body.signature);
       try {
         await newcomers(address, from, response);
@@ -64,16 +76,17 @@ export function authEndpoints({
     handle: async ({ body }) => ok(presentSession(await sessions.refresh(body.refreshToken), config.chainId)),
   };
 
-  const logout: Endpoint<unknown> = {
+  const logout: Endpoint<LogoutBody> = {
     method: 'POST',
     path: PATHS.logout,
     bearer: 'required',
-    body: emptyShape,
+    body: logoutShape,
     bodyOptional: true,
     bucket: 'reads',
-    handle: async ({ caller }) => {
+    handle: async ({ caller, body }) => {
       if (!caller) throw new Refusal('UNAUTHORIZED');
       await sessions.logout(caller.sid);
+      if (body?.everywhere) await sessions.logoutEverywhere(caller.address);
       return { status: 204 };
     },
   };

@@ -15,10 +15,10 @@ import type { KeptAnswers } from '../kept-answers';
 import { operationOf, replayedIf } from '../operation';
 
 /** Comments of a market. Every caller may read; a wallet writes, deletes its own and likes. */
-export function commentEndpoints({ comments, limiter, marketOf }: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const list = read(PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
-    const { terms } = await marketOf(parameter(call, 'id'));
+    const terms = await kept.publicMarketOf(parameter(call, 'id'));
     const json = await kept.json(
       await kept.talk(terms.id),
       `comments ${terms.id} ${page.limit} ${page.cursor ?? ''}`,
@@ -35,10 +35,16 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     body: commentShape,
     handle: async (call) => {
       const wallet = walletOf(call);
-      const { terms } = await marketOf(parameter(call, 'id'));
+      const terms = await kept.publicMarketOf(parameter(call, 'id'));
       await limiter.take('comments-by-ip', clientAddress(call.request), call.response);
       await limiter.take('comments', wallet, call.response);
       const { body, parentId = null } = call.body;
+      await limiter.take(
+        'comment-bytes',
+        clientAddress(call.request),
+        call.response,
+        Buffer.byteLength(body),
+      );
       const parent = parentId === null ? 0 : numberIn(terms.id, parentId);
       const operation = operationOf(call, [wallet, 'comment', terms.id]);
       const { comment, isReplay } = await comments.add(terms.id, wallet, body, parent, operation);

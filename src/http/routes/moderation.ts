@@ -30,7 +30,7 @@ export function moderationEndpoints({ comments, profiles, reads }: Context): Any
     body: profileResetShape,
     handle: async (call) => {
       const address = checksumAddress(parameter(call, 'address'));
-      await profiles.edit(address, call.body);
+      await profiles.moderate(address, call.body);
       return ok(presentProfile({ address, ...(await profiles.profile(address)) }));
     },
   };

@@ -1,6 +1,11 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
-import { type ProfileFacts, presentMe, presentProfile } from '../../wire/answers/social';
+import {
+  type ProfileFacts,
+  presentMe,
+  presentProfile,
+  presentPublicProfile,
+} from '../../wire/answers/social';
 import { PATHS } from '../../wire/paths';
 import { type ProfileBody, profileShape } from '../../wire/requests/social';
 import { ok, okJson } from '../answer';
@@ -44,7 +49,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
       await kept.talk(),
       `profile ${address}`,
       () => factsOf(address),
-      presentProfile,
+      presentPublicProfile,
       // The first order of an unknown wallet changes its profile without a new moment.
       ({ joinedAtMs }) => joinedAtMs !== null,
     );

@@ -41,7 +41,7 @@ export interface Comments {
   /** Throws COMMENT_NOT_FOUND. */
   one(ref: CommentRef): Promise<Comment>;
   /**
-   * add_comment: once for each `operation`. Throws COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted, and
+   * add_comment: once for each `operation`. Throws FORBIDDEN for a muted author, COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted, and
    * IDEMPOTENCY_KEY_REUSED when the operation had another text or parent.
    */
   add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Written>;
@@ -92,9 +92,11 @@ export function createComments({
   ): Promise<Written> {
     const [code, number, replayed] = await run(
       'add_comment',
-      [keys.comments(marketId), keys.operation(operation), keys.talk],
+      [keys.comments(marketId), keys.operation(operation), keys.talk, keys.profile(addressBytes(author))],
       [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
     );
+    if (code.toString() === 'FORBIDDEN')
+      throw new Refusal('FORBIDDEN', 'an operator has muted this wallet; its comments are hidden');
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { comment: await one({ marketId, number: Number(number) }), isReplay: replayed === 1 };
   }
@@ -121,7 +123,7 @@ function accepted(reply: Buffer): void {
   if (code !== 'OK') throw new Refusal(refusalCode(code));
 }
 
-function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl]: Row): Comment {
+function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl, muted]: Row): Comment {
   const told = COMMENT.read(packed);
   return {
     marketId,
@@ -129,10 +131,11 @@ function commentOf(marketId: MarketId, [number, packed, likes, username, avatarU
     createdAtMs: told.createdAtMs,
     parent: told.parent,
     author: hashHex(told.author),
-    deleted: told.deleted === 1,
-    body: packed.toString('utf8', COMMENT.bytes),
+    // The comments of a muted wallet look like deleted ones.
+    deleted: told.deleted === 1 || muted === 1,
+    body: muted === 1 ? '' : packed.toString('utf8', COMMENT.bytes),
     likes,
-    username: username.length === 0 ? null : username.toString(),
-    avatarUrl: avatarUrl.length === 0 ? null : avatarUrl.toString(),
+    username: muted === 1 || username.length === 0 ? null : username.toString(),
+    avatarUrl: muted === 1 || avatarUrl.length === 0 ? null : avatarUrl.toString(),
   };
 }

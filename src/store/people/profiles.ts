@@ -13,12 +13,22 @@ export interface Profile {
   readonly avatarUrl: string | null;
   /** The wallet's first sign-in or, if that was earlier, its first order; null for a wallet without either. */
   readonly joinedAtMs: number | null;
+  /** Whether an operator hides what the wallet writes. */
+  readonly muted: boolean;
 }
 
 /** Omitted members do not change; null clears one. */
 export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
 };
+
+/** What an operator may change. */
+export interface ProfileModeration {
+  readonly username?: null | undefined;
+  readonly bio?: null | undefined;
+  readonly avatarUrl?: null | undefined;
+  readonly muted?: boolean | undefined;
+}
 
 export interface Profiles {
   /** join_wallet. */
@@ -27,6 +37,8 @@ export interface Profiles {
   isKnown(address: string): Promise<boolean>;
   /** edit_profile: throws USERNAME_TAKEN, also for a name that suggests the exchange itself. */
   edit(address: string, change: ProfileChange): Promise<void>;
+  /** edit_profile as an operator: a username that is cleared is free at once. */
+  moderate(address: string, change: ProfileModeration): Promise<void>;
   profile(address: string): Promise<Profile>;
 }
 
@@ -62,21 +74,28 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
     return found.includes(1);
   }
 
+  async function store(address: string, byOperator: '0' | '1', parts: readonly string[]): Promise<string> {
+    const wallet = addressBytes(address);
+    const scriptKeys = [keys.profile(wallet), keys.usernames, keys.talk] as const;
+    return (await run('edit_profile', scriptKeys, [wallet, byOperator, ...parts])).toString();
+  }
+
+  async function moderate(address: string, { muted, ...texts }: ProfileModeration): Promise<void> {
+    const cleared = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).filter((part) => texts[part] === null);
+    const parts = cleared.flatMap((part) => [FIELDS[part], '']);
+    if (muted !== undefined) parts.push('m', muted ? '1' : '');
+    await store(address, '1', parts);
+  }
+
   async function edit(address: string, change: ProfileChange): Promise<void> {
     if (typeof change.username === 'string' && isReservedName(change.username)) {
       throw new Refusal('USERNAME_TAKEN', `the username ${change.username} is reserved; choose another`);
     }
-    const wallet = addressBytes(address);
     const parts = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).flatMap((part) => {
       const value = change[part];
       return value === undefined ? [] : [FIELDS[part], value ?? ''];
     });
-    const reply = await run(
-      'edit_profile',
-      [keys.profile(wallet), keys.usernames, keys.talk],
-      [wallet, ...parts],
-    );
-    const code = reply.toString();
+    const code = await store(address, '0', parts);
     if (code !== 'OK')
       throw new Refusal(
         refusalCode(code),
@@ -88,8 +107,8 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
     const wallet = addressBytes(address);
     const orders = keys.wallet(wallet);
     const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
-    const [[username, bio, avatarUrl, joined], [, open], [, final], gone] = await Promise.all([
-      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j'),
+    const [[username, bio, avatarUrl, joined, muted], [, open], [, final], gone] = await Promise.all([
+      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j', 'm'),
       redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
       redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
       redis.hgetBuffer(keys.forgotten, wallet),
@@ -104,8 +123,9 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
       bio: bio ?? null,
       avatarUrl: avatarUrl ?? null,
       joinedAtMs: seen.length === 0 ? null : Math.min(...seen),
+      muted: muted === '1',
     };
   }
 
-  return { join, isKnown, edit, profile };
+  return { join, isKnown, edit, moderate, profile };
 }

@@ -1,5 +1,5 @@
 import type { Rotation } from '../../exchange/session';
-import { sessionKey } from '../redis/keys';
+import { sessionKey, walletSessionsKey } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** The replies of rotate_session, by code. */
@@ -21,6 +21,18 @@ export function createSessionStore({ redis, run }: { redis: RedisClient; run: Ru
       const kind = KINDS[code ?? 0] ?? 'gone';
       return kind === 'rotated' || kind === 'replayed' ? { kind, generation, atMs } : { kind };
     },
+
+    remember: async (address: string, sid: string, atMs: number, ttlSec: number): Promise<void> => {
+      const [key, ttlMs] = [walletSessionsKey(address), ttlSec * 1_000];
+      await redis
+        .multi()
+        .zadd(key, String(atMs + ttlMs), sid)
+        .zremrangebyscore(key, '0', String(atMs))
+        .pexpire(key, ttlMs)
+        .exec();
+    },
+
+    sessionsOf: (address: string): Promise<string[]> => redis.zrange(walletSessionsKey(address), '0', '-1'),
 
     isLive: async (sid: string): Promise<boolean> => {
       const [newest, over] = await redis.hmget(sessionKey(sid), 'n', 'over');

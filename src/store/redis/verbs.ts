@@ -216,8 +216,8 @@ export const VERBS = {
   write_candles: verb(['candleMarks'], 4, { keys: 'candles', args: true }).replies<Flag>(),
 
   // People.
-  edit_profile: verb(['profile', 'usernames', 'talk'], 1, { args: true }).replies<Buffer>(),
-  add_comment: verb(['comments', 'operation', 'talk'], 4).replies<
+  edit_profile: verb(['profile', 'usernames', 'talk'], 2, { args: true }).replies<Buffer>(),
+  add_comment: verb(['comments', 'operation', 'talk', 'profile'], 4).replies<
     [code: Buffer, number: Buffer, replayed?: 1]
   >(),
   delete_comment: verb(['comments', 'commentLikes', 'talk'], 2).replies<Buffer>(),
@@ -252,7 +252,7 @@ export const VERBS = {
     ]
   >(),
   read_comments: verb(['comments'], 4).replies<
-    [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer][]
+    [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer, muted: 0 | 1][]
   >(),
   read_fills: verb(['orders'], 6).replies<[record: Buffer, rest: Buffer, ...matches: Fills[]]>(),
   read_market: verb(['market', 'trades', 'markets'], 2).replies<

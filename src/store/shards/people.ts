@@ -23,12 +23,12 @@ export function commentsOverShards(
   async function named(comments: readonly Comment[]): Promise<Comment[]> {
     const authors = [...new Set(comments.map(({ author }) => author))];
     const profiles = await Promise.all(
-      authors.map((author) => redis.hmget(keys.profile(addressBytes(author)), 'u', 'a')),
+      authors.map((author) => redis.hmget(keys.profile(addressBytes(author)), 'u', 'a', 'm')),
     );
     const names = new Map(authors.map((author, i) => [author, profiles[i]]));
     return comments.map((comment) => {
-      const [username = null, avatarUrl = null] = names.get(comment.author) ?? [];
-      return { ...comment, username, avatarUrl };
+      const [username = null, avatarUrl = null, muted = null] = names.get(comment.author) ?? [];
+      return muted === null ? { ...comment, username, avatarUrl } : comment;
     });
   }
 
@@ -78,6 +78,13 @@ export function profilesOverShards(parts: readonly Profiles[], wallets: WalletSh
     join: (address) => atHome(address).join(address),
     isKnown: (address) => atHome(address).isKnown(address),
     edit: first.edit,
+    async moderate(address, change) {
+      const { muted } = change;
+      await first.moderate(address, change);
+      // The script that adds a comment reads the profile of its own shard.
+      if (muted !== undefined)
+        await Promise.all(parts.slice(1).map((part) => part.moderate(address, { muted })));
+    },
     profile,
   };
 }

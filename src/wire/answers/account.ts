@@ -76,6 +76,7 @@ export function presentBalances(account: Balances) {
 export function presentAdminAccount(profile: ProfileFacts, account: Balances, openOrders: number) {
   return {
     ...presentProfile(profile),
+    muted: profile.muted,
     balances: presentBalances(account),
     positions: account.tokens.length,
     openOrders,

@@ -8,12 +8,17 @@ export interface ProfileFacts {
   readonly bio: string | null;
   readonly avatarUrl: string | null;
   readonly joinedAtMs: number | null;
+  readonly muted: boolean;
 }
 
-/** The public profile of a wallet. */
+/** The profile as the wallet itself and operators see it. */
 export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }: ProfileFacts) {
   return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs) };
 }
+
+/** The profile as others see it: that of a muted wallet is empty. */
+export const presentPublicProfile = (profile: ProfileFacts) =>
+  presentProfile(profile.muted ? { ...profile, username: null, bio: null, avatarUrl: null } : profile);
 
 /** GET /me: a signed-in wallet has always joined. */
 export function presentMe(

@@ -3,6 +3,14 @@ import { createShape } from '../shape';
 
 const NAME = /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/;
 const NAME_MAX = 50;
+
+/** Date.parse reads the 30th of February as the 2nd of March. */
+function isCalendarDay(text: string): boolean {
+  const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];
+  if (day === undefined) return true;
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  return Number.isFinite(atMs) && new Date(atMs).toISOString().startsWith(day);
+}
 const SCOPES = ['read', 'cancel'] as const;
 
 /** POST /me/keys. */
@@ -28,6 +36,7 @@ export const newKeyShape = createShape<NewKeyBody>(
       .description('`read` for every read of the wallet and private sockets, `cancel` for cancelling.'),
     expiresAt: Joi.string()
       .isoDate()
+      .custom((text: string, helpers) => (isCalendarDay(text) ? text : helpers.error('string.isoDate')))
       .allow(null)
       .description(
         'The time when the key expires, in ISO 8601; without it the key lasts until it is deleted.',

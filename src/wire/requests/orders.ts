@@ -210,6 +210,21 @@ export const cancelAllShape = createShape<CancelAllBody>(
 /** For requests whose path says everything: no body, or an empty object. */
 export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required(), isEmpty);
 
+/** POST /auth/logout. */
+export interface LogoutBody {
+  readonly everywhere?: boolean;
+}
+
+export const logoutShape = createShape<LogoutBody>(
+  Joi.object({
+    everywhere: Joi.boolean()
+      .strict()
+      .description(
+        'True ends every session of the wallet; left out or false, that of the token. API keys stay.',
+      ),
+  }).required(),
+);
+
 export interface VerifyBody {
   readonly message: string;
   readonly signature: string;

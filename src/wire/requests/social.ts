@@ -3,6 +3,8 @@ import { createShape, isUnicode } from '../shape';
 
 export const BIO_MAX = 280;
 export const COMMENT_MAX = 2_000;
+/** The most line ends of a comment. */
+const LINE_ENDS_MAX = 50;
 const URL_MAX = 2_048;
 const COMMENT_ID_MAX = 64;
 const USERNAME = /^[A-Za-z0-9_]{3,20}$/;
@@ -11,6 +13,7 @@ const URL_CHARACTERS = /^https:\/\/[!-~]+$/;
 /** No control characters except line ends, and no characters that change the direction of the text after them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
 const TEXT = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$/;
+const FEW_LINES = new RegExp(`^(?:[^\\n]*\\n){0,${LINE_ENDS_MAX}}[^\\n]*$`);
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** A text written by people; its length is counted in code points. */
@@ -60,8 +63,9 @@ export const profileShape = createShape<ProfileBody>(
   }).required(),
 );
 
-/** PATCH /admin/profiles/{address}: an operator can only clear members. */
+/** PATCH /admin/profiles/{address}: an operator can clear members, and mute the wallet. */
 export interface ProfileReset {
+  readonly muted?: boolean;
   readonly username?: null;
   readonly bio?: null;
   readonly avatarUrl?: null;
@@ -72,6 +76,11 @@ export const profileResetShape = createShape<ProfileReset>(
     username: Joi.valid(null).description('A null removes the username.'),
     bio: Joi.valid(null).description('A null removes the text.'),
     avatarUrl: Joi.valid(null).description('A null removes the picture.'),
+    muted: Joi.boolean()
+      .strict()
+      .description(
+        'True hides the comments and the profile of the wallet and refuses new comments; false shows them again.',
+      ),
   }).required(),
 );
 
@@ -84,6 +93,7 @@ export interface CommentBody {
 export const commentShape = createShape<CommentBody>(
   Joi.object({
     body: text(COMMENT_MAX, (value) => VISIBLE.test(value))
+      .pattern(FEW_LINES, `at most ${LINE_ENDS_MAX} line ends`)
       .required()
       .description('The text.'),
     parentId: Joi.string()

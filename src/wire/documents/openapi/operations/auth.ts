@@ -1,5 +1,5 @@
 import { PATHS } from '../../../paths';
-import { emptyShape, refreshShape, verifyShape } from '../../../requests/orders';
+import { logoutShape, refreshShape, verifyShape } from '../../../requests/orders';
 import { CHALLENGE, SESSION, SIGN_IN } from '../examples/orders';
 import type { Operations } from '../operation';
 
@@ -39,10 +39,11 @@ export const AUTH_OPERATIONS: Operations = {
     id: 'signOut',
     tag: 'Sign',
     summary: 'End the session',
-    description: 'Its tokens stop working at once, on every replica, and its sockets are closed.',
+    description:
+      'Its tokens stop working at once, on every replica, and its sockets are closed. `everywhere` ends all sessions of the wallet in the same way.',
     bearer: 'required',
     limited: true,
-    body: { shape: emptyShape, example: {}, optional: true },
-    success: { status: 204, description: 'The session has ended.' },
+    body: { shape: logoutShape, example: { everywhere: true }, optional: true },
+    success: { status: 204, description: 'The session, or every session of the wallet, has ended.' },
   },
 };

@@ -41,7 +41,7 @@ export const MODERATION_OPERATIONS: Operations = {
     success: {
       description: 'The wallet.',
       schema: 'AdminAccount',
-      example: { ...PROFILE, balances: BALANCES, positions: 1, openOrders: 2 },
+      example: { ...PROFILE, muted: false, balances: BALANCES, positions: 1, openOrders: 2 },
     },
   },
 };

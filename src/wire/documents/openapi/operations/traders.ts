@@ -56,7 +56,7 @@ const COMMENT_OPERATIONS: Operations = {
     tag: 'Comments',
     summary: 'Post a comment or a reply',
     description:
-      'A wallet may post five comments a minute. A text needs at least one visible character and may have no control characters except line breaks. `parentId` must be a comment of the same market that has not been deleted.',
+      'A wallet may post five comments a minute, and an address 250 kB of them a day. A text has at most 50 line ends; it needs at least one visible character and may have no control characters except line breaks. `parentId` must be a comment of the same market that has not been deleted.',
     bearer: 'required',
     limited: true,
     parameters: [idempotencyKey],
@@ -66,7 +66,7 @@ const COMMENT_OPERATIONS: Operations = {
       schema: withLength(commentShape, 'body', COMMENT_MAX),
     },
     success: { ...comment('The comment.', 201), headers: ['Idempotent-Replayed'] },
-    codes: ['COMMENT_NOT_FOUND', 'IDEMPOTENCY_KEY_REUSED'],
+    codes: ['COMMENT_NOT_FOUND', 'IDEMPOTENCY_KEY_REUSED', 'FORBIDDEN'],
   },
   [`DELETE ${PATHS.comment}`]: {
     id: 'deleteComment',

@@ -25,6 +25,7 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     bio: nullable(text()),
     avatarUrl: nullable(text()),
     joinedAt: nullable(ref('Time')),
+    muted: flag('True while an operator hides the comments and the profile of the wallet.'),
     balances: ref('Balances'),
     positions: integer('The number of outcomes of which the wallet holds tokens.'),
     openOrders: integer(),
