@@ -10,6 +10,7 @@ import {
 } from '../support/chain-exchange';
 import { patiently } from '../support/client';
 import { listen } from '../support/listener';
+import { blocksFor } from '../support/page-commands';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
@@ -123,6 +124,24 @@ test('splits are transactions of the wallet itself', async () => {
     await until('the split is final', async () => (await balancesOf(bob)).collateral.total === '9800');
   },
 );
+
+(hasPython ? test : test.skip)('the program of clients/python/README.md approves and splits', async () => {
+  const [block] = blocksFor('clients/python/README.md', 'test/chain/exchange.test.ts');
+  const program = [
+    'import sys',
+    'from ctf_exchange import Client, Wallet',
+    'url, key, market_id = sys.argv[1:]',
+    'client = Client(url, Wallet(key))',
+    block?.text ?? '',
+  ].join('\n');
+  const carol = await exchange.newTrader();
+  const args = ['-c', program, exchange.client.url, carol.wallet.privateKey, market.id];
+  await promisify(execFile)(PYTHON, args, { env: { ...process.env, PYTHONPATH: PACKAGE } });
+  await until('the sets are final', async () => {
+    const { tokens } = await balancesOf(carol);
+    return tokens.length === 2 && tokens.every(({ total }: { total: string }) => total === '100');
+  });
+});
 
 test('a match goes to the chain, and what it brings can be spent when it is final', async () => {
   const sale = await submit(bob, { side: 'SELL', outcome: 0, pips: 5_500, lots: 10_000 });

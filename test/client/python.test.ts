@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectLive, createClient } from 'ctf-exchange-client';
 import { startProgram } from '../support/processes';
+import { startProxy } from '../support/proxy';
 import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { hasPython, type MakerStory, PACKAGE, PYTHON, startMakerStory } from './python-maker';
@@ -26,6 +28,25 @@ const hasMypy = SECONDS > 0 && spawnSync('mypy', ['--version']).status === 0;
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([0, expect.stringContaining('Success')]);
+  const misuse = [
+    'from ctf_exchange import Client, NewOrder',
+    'client = Client()',
+    'client.balances()["colateral"]',
+    'NewOrder(0, "buy")',
+    'NewOrder(0, "BUY", 10, "0.5")',
+    'NewOrder(0, "BUY", "10", 0.5)',
+    'client.markets(state="OPEN")',
+  ].join('\n');
+  const folder = mkdtempSync(path.join(tmpdir(), 'misuse-'));
+  const file = path.join(folder, 'misuse.py');
+  writeFileSync(file, misuse);
+  const wrong = spawnSync('mypy', ['--cache-dir', '/dev/null', file], {
+    cwd: PACKAGE,
+    encoding: 'utf8',
+    env: { ...process.env, MYPYPATH: PACKAGE },
+  });
+  rmSync(folder, { recursive: true });
+  expect(wrong.stdout.match(/misuse\.py:\d+: error/g)).toHaveLength(5);
 });
 
 ifPython(
@@ -74,6 +95,25 @@ live.start()
 print("portfolio", *sorted(client.portfolio("1d")), flush=True)
 over.wait()
 live.close()
+`;
+
+/** Almost the time-out of a client as it comes. */
+const LOST_SECONDS = 9;
+const REFRESHES = `
+import sys
+from ctf_exchange import Client, Wallet
+sessions, signed = [], []
+class Noted(Wallet):
+    def sign_message(self, text):
+        signed.append(text)
+        return super().sign_message(text)
+client = Client(sys.argv[1], Noted(), timeout=float(sys.argv[2]), on_session=sessions.append)
+client.balances()
+client.sessions._expires_at = 0.0
+print(len(signed), "sign-in, ", end="")
+reserved = client.balances()["collateral"]["reserved"]
+print(f"{len(sessions)} sessions, {reserved}")
+assert len(signed) == 1
 `;
 
 /** Places, replaces, refuses and cancels over the socket; says which of its requests about orders went by HTTP. */
@@ -175,6 +215,23 @@ describe('the Python client works with a real exchange', () => {
       );
     },
   );
+
+  ifPython('a lost answer of a refresh is asked for again, and the session goes on', async () => {
+    if (!story) throw new Error('the story has not begun');
+    const proxy = await startProxy(Number(new URL(story.url).port));
+    proxy.holdRepliesFrom([Buffer.from('/auth/refresh')]);
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const started = startProgram(PYTHON, ['-c', REFRESHES, url, String(LOST_SECONDS)], {
+      PYTHONPATH: PACKAGE,
+    });
+    await until('the refresh has come', proxy.isHolding, { explain: started.stderr });
+    // The program gives up its first attempt meanwhile, and begins another.
+    await sleep(LOST_SECONDS * 1_000 + 500);
+    proxy.heal();
+    expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+    expect(started.stdout().trim()).toBe('1 sign-in, 2 sessions, 0');
+    await proxy.stop();
+  });
 
   ifPython('a program sends its orders over the socket, and by HTTP when the socket is closed', async () => {
     if (!story) throw new Error('the story has not begun');

@@ -10,6 +10,7 @@ import { hasPython, PACKAGE, PYTHON } from '../client/python-maker';
 import { fillIn, reason, submit } from '../support/browser-stage';
 import { type ChainExchange, type ChainTrader, startChainExchange } from '../support/chain-exchange';
 import { describeInBrowser, startChromium } from '../support/chromium';
+import { blocksFor } from '../support/page-commands';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { soon, until as waitUntil } from '../support/waiting';
@@ -119,6 +120,41 @@ test('a Safe of two owners signs in, approves, trades and settles by the TypeScr
   await until('the faucet has paid', async () => (await transfers()) > 0n);
   await until('the Safe has ordered', async () => (await run().catch(() => '')) === 'OPEN CANCELLED');
 });
+
+(hasPython ? test : test.skip)(
+  'a Safe approves and orders by the programs of clients/python/README.md',
+  async () => {
+    const keys = [newKey(), newKey()];
+    const { address } = await deploySafe(chain, keys, 1);
+    const { chainId, chain: terms } = await configOf();
+    const blocks = blocksFor('clients/python/README.md', 'test/page/contract-wallets.test.ts');
+    expect(blocks).toHaveLength(2);
+    const program = [
+      'import sys, time',
+      'from ctf_exchange import NewOrder, send_calls',
+      'url, market, address, chain_id, first_key, second_key = sys.argv[1:]',
+      'chain_id, sign = int(chain_id), lambda digest: "0x"',
+      blocks[0]?.text.replace('"http://localhost:3000"', 'url') ?? '',
+      'chain = client.config()["chain"]',
+      'client.faucet()',
+      blocks[1]?.text ?? '',
+      'give_up = time.monotonic() + 60',
+      'while not client.balances()["approvals"]["collateral"]["enough"] and time.monotonic() < give_up:',
+      '    time.sleep(0.2)',
+      'while client.balances()["collateral"]["total"] == "0" and time.monotonic() < give_up:',
+      '    time.sleep(0.2)',
+      'print(client.place(client.trading(market), NewOrder(0, "BUY", size="10", price="0.1"))["status"])',
+    ].join('\n');
+    expect(terms.rpcUrl).not.toBeNull();
+    const [first, second] = keys.map((key) => new Wallet(key)) as [Wallet, Wallet];
+    await exchange.ask('anvil_setBalance', first.address, GAS_MONEY);
+    const args = ['-c', program, exchange.url, market.id, address, String(chainId)];
+    const { stdout } = await promisify(execFile)(PYTHON, [...args, first.privateKey, second.privateKey], {
+      env: { ...process.env, PYTHONPATH: PACKAGE },
+    });
+    expect(stdout.trim()).toBe('OPEN');
+  },
+);
 
 describeInBrowser('a contract wallet in the browser', () => {
   let browser: Browser;
