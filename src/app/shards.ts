@@ -1,3 +1,4 @@
+import { checksumAddress } from '../auth/address';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
@@ -101,8 +102,8 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
   const { doubts } = standings;
   const history = createHistory({ ...door, doubts, past });
   const kept = createKept({ redis, keys, clock, doubts });
-  const reads = createReads({ ...door, kept, doubts, history, past, funds });
-  const settlements = createSettlements({ redis, run, keys, past, funds });
+  const reads = createReads({ ...door, kept, doubts, history, past, funds, checksum: checksumAddress });
+  const settlements = createSettlements({ redis, run, keys, past, funds, checksum: checksumAddress });
   const matches = createMatches({ redis, run, keys, settlements, past, funds, saw: standings.saw });
   return {
     keys,

@@ -37,7 +37,7 @@ import { closeStore, createStore, type Store } from './store';
 /** Whether a worker can work now: as for a web process, it can while the first shard answers. */
 const readinessOf = ({ health }: Store): Promise<Readiness> =>
   health().then(
-    ({ problem, shards }) => ({ problem, ...upOf(shards) }),
+    ({ problem, layout, shards }) => ({ problem, layout: layout.layout, ...upOf(shards) }),
     (error) => ({ problem: causeOf(error) }),
   );
 

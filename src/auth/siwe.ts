@@ -1,7 +1,7 @@
 import { SiweMessage } from 'siwe';
 import { Refusal } from '../exchange/errors';
 import type { SignatureCheck } from '../exchange/wallet-signature';
-import { checksumAddress } from './address';
+import { checksumAddress, isAddress } from './address';
 import type { Nonces } from './nonces';
 import { personalDigest } from './personal';
 import { type Backend, loadRecovery, type Recovery } from './recovery';
@@ -159,8 +159,20 @@ function parse(text: string): SiweMessage {
     // For a text without any form of a message, the parser would only report a missing domain.
     const first = error instanceof Error && text.includes(WANTS) ? error.message : '';
     const field = PARSE_FIELDS.find(([form]) => form.test(first))?.[1] ?? 'message';
-    throw invalid(field, 'message is not a Sign-In with Ethereum message (EIP-4361)');
+    throw invalid(field, causeOf(text) ?? 'message is not a Sign-In with Ethereum message (EIP-4361)');
   }
+}
+
+/** The usual reasons why the parser refuses a text that looks right. */
+function causeOf(text: string): string | null {
+  if (text.includes('\r')) return 'the lines of message must end with \\n alone, without \\r (EIP-4361)';
+  if (text.endsWith('\n')) return 'message must not end with a line end (EIP-4361)';
+  const [, address = ''] = text.split('\n', 2);
+  if (!isAddress(address)) return null;
+  const checksummed = checksumAddress(address.toLowerCase());
+  return address === checksummed
+    ? null
+    : `the address in message must have its EIP-55 checksum: ${checksummed}`;
 }
 
 function checkFields(

@@ -17,6 +17,8 @@ export interface Asked {
 export interface Readiness {
   /** The reason why the worker cannot work; null when it can. */
   readonly problem: string | null;
+  /** The layout of the data, where it is known. */
+  readonly layout?: number | null;
   /** Which of several shards it reaches. */
   readonly shards?: Readonly<Record<string, 'up' | 'down'>>;
 }
@@ -39,9 +41,9 @@ export async function serveMetrics(port: number, host: string | null, asked: Ask
     '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
     '/livez': async () => json(200, { status: 'alive' }),
     '/readyz': async () => {
-      const { problem, ...shards } = await asked.readiness();
+      const { problem, ...facts } = await asked.readiness();
       return problem === null
-        ? json(200, { status: 'ready', ...shards })
+        ? json(200, { status: 'ready', ...facts })
         : json(503, { status: 'not ready', detail: problem });
     },
   };

@@ -3,6 +3,7 @@ import { Refusal } from '../exchange/errors';
 
 /** No valid request is nested deeper than a few levels. */
 const DEPTH_MAX = 16;
+const BYTE_ORDER_MARK = '\ufeff';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -15,6 +16,8 @@ const COLON = 0x3a;
 export function parseJson(bytes: Buffer, invalid = 'the body must be valid JSON'): unknown {
   if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body must be valid UTF-8');
   const text = bytes.toString('utf8');
+  if (text.startsWith(BYTE_ORDER_MARK))
+    throw new Refusal('INVALID_JSON', 'the body begins with a byte order mark; send UTF-8 without it');
   const value = parse(text, invalid);
   if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
     throw new Refusal('INVALID_JSON', 'the body contains a member twice; send each member once');

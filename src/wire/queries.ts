@@ -83,7 +83,7 @@ export const cursorOf = (query: Query, most = TEXT_MAX): string | null => {
 export function choiceOf<T extends string>(query: Query, name: string, choices: readonly T[]): T | undefined {
   const text = single(query, name);
   if (text === undefined || (choices as readonly string[]).includes(text)) return text as T | undefined;
-  throw refuse('INVALID_REQUEST', name, `must be one of ${choices.join(', ')}`);
+  throw refuse('INVALID_REQUEST', name, `must be one of ${choices.join(', ')}`, { allowed: choices });
 }
 
 /** Free text of a filter, trimmed; undefined when absent or empty. */

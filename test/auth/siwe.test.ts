@@ -136,6 +136,22 @@ test('checks every member of the message', async () => {
   }
 });
 
+test('names the usual reason why a text that looks right is no sign-in message', async () => {
+  const text = await message(alice);
+  for (const [sent, field, detail] of [
+    [text.replace(alice.address, alice.address.toLowerCase()), 'address', alice.address],
+    [text.replaceAll('\n', '\r\n'), 'message', '\\r'],
+    [`${text}\n`, 'message', 'line end'],
+  ] as const) {
+    const refusal = signIn.verify(sent, await alice.signMessage(sent));
+    await expect(refusal).rejects.toMatchObject({
+      code: 'SIWE_INVALID',
+      extra: { field },
+      message: expect.stringContaining(detail),
+    });
+  }
+});
+
 test('refuses a text that is not a sign-in message without a log line', async () => {
   const said = (['log', 'warn', 'error'] as const).map((method) =>
     jest.spyOn(console, method).mockImplementation(),

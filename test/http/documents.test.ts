@@ -44,6 +44,9 @@ test('the served document is the one that this code builds', async () => {
   const { status, body, headers } = await exchange.client.get('/openapi.json');
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  const { version } = (await exchange.client.get('/version')).body;
+  const { info } = (await exchange.client.get('/asyncapi.json')).body;
+  expect([body.info.version, info.version]).toEqual([version, version]);
 });
 
 test("the document of the sockets names this deployment's own address", async () => {

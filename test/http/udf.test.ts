@@ -73,6 +73,8 @@ test('a symbol is an outcome of a market, with the scale of its prices', async (
   expect(again).toEqual(yes);
   const no = (await exchange.client.get(`/udf/symbols?symbol=${empty.id}.no`)).body;
   expect(no).toMatchObject({ ticker: `${empty.slug}.NO`, pricescale: 1_000 });
+  const capitals = `${yes.exchange}:${yes.ticker}`.toUpperCase();
+  expect((await exchange.client.get(`/udf/symbols?symbol=${capitals}`)).body).toEqual(yes);
   const unknown = await exchange.client.get('/udf/symbols?symbol=no-such-market.YES');
   expect([unknown.status, unknown.body]).toEqual([200, { s: 'error', errmsg: 'unknown_symbol' }]);
 });

@@ -26,6 +26,11 @@ test('valid JSON is parsed as JSON.parse does', () => {
   }
 });
 
+test('a byte order mark is named', () => {
+  const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('{}')]);
+  expect(() => parseJson(marked)).toThrow('byte order mark');
+});
+
 test('a repeated member is refused, in any spelling and at any place', () => {
   for (const text of [
     '{"a":1,"a":1}',

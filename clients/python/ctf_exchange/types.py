@@ -392,6 +392,7 @@ class OrderFill(TypedDict):
     matchType: MatchType
     fee: str
     feeAsset: FeeAsset
+    matchedAt: str
     settlementStatus: SettlementStatus
     transactionHash: Optional[str]
     blockNumber: NotRequired[int]
@@ -449,6 +450,7 @@ class SubmissionFills(TypedDict):
     makerOrderHash: str
     fee: str
     feeAsset: FeeAsset
+    matchedAt: str
 
 
 class Replacement(TypedDict):
@@ -476,6 +478,7 @@ class ReplacementFills(TypedDict):
     makerOrderHash: str
     fee: str
     feeAsset: FeeAsset
+    matchedAt: str
 
 
 class ReplacementReplaced(TypedDict):
@@ -645,10 +648,12 @@ class OwnTrade(TypedDict):
 class OwnTradeOwn(TypedDict):
     orderHash: str
     clientOrderId: Optional[str]
+    role: Literal["MAKER", "TAKER"]
+    side: Side
     outcomeIndex: OutcomeIndex
     tokenId: str
-    side: Side
     price: str
+    size: str
     fee: str
     feeAsset: FeeAsset
 

@@ -11,7 +11,7 @@ export interface MinedSettlement extends SettlementKey {
   readonly blockNumber: number;
 }
 
-type MinedIn = Pick<MinedSettlement, 'transactionHash' | 'blockNumber'>;
+export type MinedIn = Pick<MinedSettlement, 'transactionHash' | 'blockNumber'>;
 
 interface Door {
   readonly redis: RedisClient;

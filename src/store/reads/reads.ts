@@ -38,6 +38,8 @@ export interface ReadsOptions {
   readonly past?: Past;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
+  /** As in `createSettlements`. */
+  readonly checksum?: (address: string) => string;
 }
 
 export interface Reads extends OrderReads, WalletReads {
@@ -74,9 +76,10 @@ export function createReads({
   grantMicro,
   past = NO_PAST,
   funds = 'paper',
+  checksum = (address) => address,
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
-  const { show, showAll } = createSettlements({ redis, run, keys, past, funds });
+  const { show, showAll } = createSettlements({ redis, run, keys, past, funds, checksum });
   const matchesOf = createMarketMatches({ redis, keys, past });
 
   async function market(name: string): Promise<Market | null> {

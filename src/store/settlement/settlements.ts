@@ -6,7 +6,7 @@ import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
 import { NO_PAST, type Past } from '../archive/past';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
-import { inBlock, minedOf } from '../chain/mined';
+import { inBlock, type MinedIn, minedOf } from '../chain/mined';
 import { LIST_PLACE } from '../records/layout';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import {
@@ -106,6 +106,8 @@ interface SettlementsOptions {
   readonly past?: Past;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
+  /** Returns the EIP-55 form of the address at fault; without it addresses stay in lower case. */
+  readonly checksum?: (address: string) => string;
 }
 
 /** The operator's scripts alone make a record SUBMITTED (lua/chain/enlist_intent.lua). */
@@ -118,10 +120,16 @@ export function createSettlements({
   keys,
   past = NO_PAST,
   funds = 'paper',
+  checksum = (address) => address,
 }: SettlementsOptions): Settlements {
   const door = { redis, keys };
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const ended = ENDED[funds];
+  const shownOf = <T extends SettlementState>(state: T, mined: MinedIn | null): T => {
+    const { failedWallet } = state;
+    const shown = inBlock(state, mined);
+    return failedWallet === undefined ? shown : { ...shown, failedWallet: checksum(failedWallet) };
+  };
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
   async function record(
@@ -170,7 +178,7 @@ export function createSettlements({
     const [found] = await anywhere(names);
     if (!found) return null;
     const [mined = null] = await minedOf(door, names, [found]);
-    return inBlock(decodeSettlement(key, found), mined);
+    return shownOf(decodeSettlement(key, found), mined);
   }
 
   async function show<T extends SettledFact>(marketId: MarketId, fills: readonly T[]) {
@@ -197,7 +205,7 @@ export function createSettlements({
       fills.map((fill) => {
         const place = places.get(nameOf(marketId, fill)) ?? -1;
         const state = decodeSettlementState(recordOf(packed[place], fill));
-        return { ...fill, ...inBlock(state, mined[place] ?? null) };
+        return { ...fill, ...shownOf(state, mined[place] ?? null) };
       }),
     );
   }
@@ -222,7 +230,7 @@ export function createSettlements({
         found.map(({ record }) => record),
       );
       for (const [i, { key, record }] of found.entries()) {
-        const one = record && inBlock(decodeSettlement(key, record), mined[i] ?? null);
+        const one = record && shownOf(decodeSettlement(key, record), mined[i] ?? null);
         if (one && passes(one, filter)) shown.push(one);
       }
       const last = found.at(-1);

@@ -21,7 +21,7 @@ const INTRADAY = NAMES.filter((name) => name !== '1D');
 const EXCHANGE = 'CTF';
 export const UDF_TYPE = 'prediction';
 const SUFFIXES = ['.YES', '.NO'] as const;
-const SYMBOL = /^(.+?)(?:\.(yes|no))?$/i;
+const SYMBOL = /^(.+?)(?:\.(yes|no))?$/;
 
 /** `rain.NO` is the No of the market `rain`; without an ending it is Yes. */
 export interface UdfSymbol {
@@ -30,9 +30,10 @@ export interface UdfSymbol {
 }
 
 export function symbolOf(text: string): UdfSymbol {
-  // A chart may put the name of the exchange in front.
-  const [, market = '', ending = 'yes'] = SYMBOL.exec(text.replace(`${EXCHANGE}:`, '')) ?? [];
-  return { market, outcome: ending.toLowerCase() === 'no' ? 1 : 0 };
+  // A chart may write it in capitals, and put the name of the exchange in front. Names of markets are in lower case.
+  const name = text.toLowerCase().replace(`${EXCHANGE.toLowerCase()}:`, '');
+  const [, market = '', ending = 'yes'] = SYMBOL.exec(name) ?? [];
+  return { market, outcome: ending === 'no' ? 1 : 0 };
 }
 
 /** A refusal in the format of the feed, because a chart reads no problem documents. */

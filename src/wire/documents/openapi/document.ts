@@ -7,7 +7,8 @@ import { constant, type Json, jsonSchemaOf, ref, text } from './schema';
 import { SCHEMAS } from './schemas';
 import { discriminator, problemExample, problemSchemaName } from './schemas/problems';
 
-export const INTERFACE_VERSION = '1.0.0';
+/** The version of the program, as `GET /version` has it. */
+export const { version: INTERFACE_VERSION } = require('../../../../package.json') as { version: string };
 const JSON_TYPE = 'application/json';
 
 /** `required` for a header that every answer has. */

@@ -136,7 +136,7 @@ export const SYSTEM_OPERATIONS: Operations = {
       headers: ['ETag'],
       example: {
         openapi: '3.1.0',
-        info: { title: 'CTF exchange', version: '1.0.0' },
+        info: { title: 'CTF exchange', version: '0.1.0' },
         servers: [],
         tags: [],
         paths: {},
@@ -157,7 +157,7 @@ export const SYSTEM_OPERATIONS: Operations = {
       headers: ['ETag'],
       example: {
         asyncapi: '3.0.0',
-        info: { title: 'CTF exchange, live', version: '1.0.0' },
+        info: { title: 'CTF exchange, live', version: '0.1.0' },
         defaultContentType: 'application/json',
         servers: {},
         channels: {},

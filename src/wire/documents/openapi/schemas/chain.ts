@@ -19,9 +19,7 @@ export const CHAIN_SETTLEMENT: Readonly<Record<string, Json>> = {
     'The block of the settlement: while it is SUBMITTED another block may still take the place of that one, afterwards it is final.',
   ),
   failureReason: ref('FailureReason'),
-  failedWallet: text('The wallet by whose fault the match failed, in lower case.', {
-    pattern: '^0x[0-9a-f]{40}$',
-  }),
+  failedWallet: described(ref('Address'), 'The wallet by whose fault the match failed.'),
 };
 export const IN_CHAIN_SETTLEMENT = Object.keys(CHAIN_SETTLEMENT);
 

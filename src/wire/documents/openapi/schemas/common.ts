@@ -7,7 +7,7 @@ import {
   REASONS,
   SETTLEMENT_STATUSES,
 } from '../../../../exchange/status';
-import { choice, type Json, nullable, ref, text } from '../schema';
+import { choice, described, type Json, nullable, ref, text } from '../schema';
 
 /** Digits after the point, without a final zero. */
 const decimal = (places: number): string => `^(0|[1-9][0-9]*)(\\.[0-9]{0,${places - 1}}[1-9])?$`;
@@ -72,12 +72,10 @@ export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
   Side: choice(SIDES),
   OrderType: choice(ORDER_TYPES),
   OrderStatus: choice(ORDER_STATUSES, 'The last four are final.'),
-  Reason: {
-    type: ['string', 'null'],
-    enum: REASONS,
-    description:
-      'The reason why an order is final; it is null while the order is open, and when it was filled.',
-  },
+  Reason: described(
+    nullable(choice(REASONS.filter((reason) => reason !== null))),
+    'The reason why an order is final; it is null while the order is open, and when it was filled.',
+  ),
   MatchType: choice(MATCH_TYPES),
   FeeAsset: choice(FEE_ASSETS, 'A SELL pays its fee in collateral, and a BUY in the token that it bought.'),
   SettlementStatus: choice(SETTLEMENT_STATUSES),

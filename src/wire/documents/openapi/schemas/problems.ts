@@ -39,7 +39,16 @@ const errors: Extension = {
 };
 
 const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
-  INVALID_REQUEST: errors,
+  INVALID_REQUEST: {
+    members: {
+      ...errors.members,
+      allowed: array(text(), {
+        description: 'The values that the query member may have, where there are few.',
+      }),
+    },
+    optional: ['errors', 'allowed'],
+    ...(errors.example && { example: errors.example }),
+  },
   INVALID_ADDRESS: errors,
   INVALID_LIMIT: errors,
   INVALID_CURSOR: { ...errors, example: {} },
