@@ -60,7 +60,7 @@ export async function otherFundsSeen(
 /** The books of funds on a chain, and the chain that they follow. */
 export function openBooks(config: Config, chainConfig: ChainConfig, parts: BooksParts) {
   const { redis, run, keys, scale, marketList, clock, log } = parts;
-  const chain = openChain(config, chainConfig);
+  const chain = openChain(config, chainConfig, log);
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale },
     onUnknown: async (settlements) =>

@@ -53,7 +53,10 @@ export async function laneSamples(
   lanes: readonly Pick<Lane, 'address' | 'nextNonce'>[],
 ): Promise<Sample[]> {
   const read = async ({ address, nextNonce }: (typeof lanes)[number]): Promise<Sample[]> => {
-    const [money, nonce] = await Promise.all([readGasMoney(rpc, address), readNonce(rpc, address, 'latest')]);
+    const [money, nonce] = await Promise.all([
+      readGasMoney(rpc, address, 'latest'),
+      readNonce(rpc, address, 'latest'),
+    ]);
     const labels = { lane: address };
     return [
       { name: 'exchange_chain_lane_money', value: Number(money) / COIN_WEI, labels },

@@ -20,8 +20,14 @@ export const contractsOf = (config: Config): Contracts => ({
 const asIs = (answer: unknown): unknown => answer;
 
 /** The parts of a process that talk to the chain; they hold no key. */
-export function openChain(config: Config, chain: ChainConfig) {
-  const rpc = createRpc(chain.rpcUrls);
+export function openChain(config: Config, chain: ChainConfig, log: Pick<Logger, 'warn'>) {
+  const rpc = createRpc(chain.rpcUrls, {
+    onAside: (node, why) =>
+      log.warn(
+        { node, why },
+        why === null ? 'a node of the chain is well again' : 'a node of the chain is set aside',
+      ),
+  });
   const { confirmations } = chain;
   const finality =
     confirmations === null ? ({ kind: 'tag' } as const) : ({ kind: 'confirmations', confirmations } as const);

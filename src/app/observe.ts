@@ -188,9 +188,10 @@ async function chainSamples(observed: Observed, books: NonNullable<Store['books'
     ...Object.entries(waiting).map(
       ([what, value]): Sample => ({ name: 'exchange_chain_waiting', value, labels: { what } }),
     ),
-    ...books.rpc.health().flatMap(({ name: node, failures, contradicted }): Sample[] => [
+    ...books.rpc.health().flatMap(({ name: node, failures, contradicted, aside }): Sample[] => [
       { name: 'exchange_chain_node_failures', value: failures, labels: { node } },
       { name: 'exchange_chain_node_contradictions', value: contradicted, labels: { node } },
+      { name: 'exchange_chain_node_set_aside', value: Number(aside !== null), labels: { node } },
     ]),
   ];
 }

@@ -1,4 +1,5 @@
 import type { BlockRef } from '../exchange/chain';
+import { RpcUnavailable } from './endpoint';
 import { quantity, readHash, readNumber, readObject } from './hex';
 import { type Rpc, RpcDisagreement, SLOW_MS } from './rpc';
 
@@ -14,13 +15,13 @@ export type Finality =
 /** A block that was final is no more: these nodes serve another chain than before. */
 export class OtherChain extends Error {}
 
-/** The blocks of the chain, as two nodes know them. */
+/** The blocks of the chain, as a majority of them knows them. */
 export interface Blocks {
-  /** The newest block that two nodes know. */
+  /** The newest block that a majority knows. */
   head(): Promise<Block>;
-  /** The newest block of which two nodes say that it, or one after it, stays. */
+  /** The newest block of which a majority says that it, or one after it, stays. */
   final(): Promise<Block>;
-  /** Null when two nodes do not know it. */
+  /** Null when a majority does not know it. */
   byNumber(number: number): Promise<Block | null>;
   /**
    * The blocks after `from` up to the final block `to`, at most BETWEEN_MAX of them, oldest first, each the parent of the next.
@@ -31,9 +32,6 @@ export interface Blocks {
   unsettled(final: BlockRef, head: Block): Promise<readonly Block[] | null>;
 }
 
-/** The newest block is asked for often, so a slow node is not waited for while two others answer. */
-const NEWEST_TIMEOUT_MS = 1_000;
-const BLOCK_TIMEOUT_MS = 2_000;
 /** Blocks that one step of the observer reads: with nodes that take ten seconds for an answer, more than come in that time. */
 const BETWEEN_MAX = 128;
 /** More blocks than these are not looked for one after the other. */
@@ -41,6 +39,18 @@ const FEW = 4;
 /** The most blocks between the final one and the head; the head is not read when there are more. */
 export const UNSETTLED_MAX = 1_024;
 const CACHED_MAX = 4_096;
+
+/** The newest block number that a majority of the nodes has reached. */
+export async function readHead(rpc: Pick<Rpc, 'askHealthy' | 'reached'>): Promise<number> {
+  const answers = await rpc.askHealthy('eth_blockNumber', [], (one) => readNumber(one, 'block number'));
+  const heads = answers.flatMap(({ endpoint, result }) =>
+    result === null ? [] : { endpoint, number: result },
+  );
+  const head = rpc.reached(heads);
+  if (head === null)
+    throw answers.find(({ error }) => error)?.error ?? new RpcUnavailable('too few nodes have a block');
+  return head;
+}
 
 export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
   const cached = new Map<string, Block>();
@@ -53,7 +63,7 @@ export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
 
   async function byNumber(number: number): Promise<Block | null> {
     const params = [quantity(number), false];
-    const block = await rpc.agree('eth_getBlockByNumber', params, readBlock, BLOCK_TIMEOUT_MS, SLOW_MS);
+    const block = await rpc.agree('eth_getBlockByNumber', params, readBlock, SLOW_MS);
     return block && keep(block);
   }
 
@@ -61,15 +71,16 @@ export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
     const known = cached.get(hash);
     if (known) return known;
     const params = [hash, false];
-    const block = await rpc.agree('eth_getBlockByHash', params, readBlock, BLOCK_TIMEOUT_MS, SLOW_MS);
+    const block = await rpc.agree('eth_getBlockByHash', params, readBlock, SLOW_MS);
     return block && keep(block);
   }
 
   /** One lying node neither holds the number back nor moves it beyond what another node says. */
   async function newest(tag: 'latest' | 'finalized'): Promise<Block> {
-    const params = [tag, false];
-    const answers = await rpc.askHealthy('eth_getBlockByNumber', params, NEWEST_TIMEOUT_MS, SLOW_MS);
-    const blocks = answers.flatMap(({ result }) => blockOrNothing(result));
+    const answers = await rpc.askHealthy('eth_getBlockByNumber', [tag, false], readBlock, SLOW_MS);
+    if (tag === 'latest')
+      rpc.reached(answers.flatMap(({ endpoint, result }) => (result ? { endpoint, ...result } : [])));
+    const blocks = answers.flatMap(({ result }) => result ?? []);
     blocks.sort((a, b) => b.number - a.number);
     for (const candidate of blocks.slice(rpc.quorum - 1)) {
       const same = blocks.filter(({ hash }) => hash === candidate.hash);
@@ -165,13 +176,4 @@ function readBlock(answer: unknown): Block | null {
     timeMs: readNumber(block.timestamp, 'block time') * MS_PER_SEC,
     parentHash: readHash(block.parentHash, 'parent hash'),
   };
-}
-
-function blockOrNothing(answer: unknown): Block[] {
-  try {
-    const block = readBlock(answer);
-    return block ? [block] : [];
-  } catch {
-    return [];
-  }
 }

@@ -30,6 +30,7 @@ const CTF = new Interface([
   'function payoutNumerators(bytes32 conditionId, uint256 index) view returns (uint256)',
   'function splitPosition(address collateral, bytes32 parent, bytes32 conditionId, uint256[] partition, uint256 amount)',
   'function mergePositions(address collateral, bytes32 parent, bytes32 conditionId, uint256[] partition, uint256 amount)',
+  'function redeemPositions(address collateral, bytes32 parent, bytes32 conditionId, uint256[] indexSets)',
   'function setApprovalForAll(address operator, bool approved)',
 ]);
 const EXCHANGE = new Interface([
@@ -54,7 +55,7 @@ export interface Registration {
   readonly isRegistered: boolean;
 }
 
-/** Reads are as of one block: its number as `0x…`, or a tag. They count when two nodes say so, because markets open and end by them. */
+/** Reads are as of one block: its number as `0x…`, or a tag. They count when a majority of the nodes says so, because markets open and end by them. */
 export interface Conditions {
   registration(market: ChainMarket, block: string): Promise<Registration>;
   /** Null while there is no result. */
@@ -157,6 +158,18 @@ export const mergeCalls = (
     to,
     data: CTF.encodeFunctionData('mergePositions', [collateral, NO_PARENT, conditionId, PARTITION, units]),
     description: 'Merge Yes and No tokens into collateral',
+  },
+];
+
+/** Turns all tokens of a market with a result into what they pay. */
+export const redeemCalls = (
+  { collateralAddress: collateral, conditionalTokensAddress: to }: Contracts,
+  conditionId: string,
+): readonly WalletCall[] => [
+  {
+    to,
+    data: CTF.encodeFunctionData('redeemPositions', [collateral, NO_PARENT, conditionId, PARTITION]),
+    description: 'Redeem all tokens of the market for what they pay',
   },
 ];
 

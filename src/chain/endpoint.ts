@@ -1,13 +1,12 @@
 import { BadAnswer, readObject } from './hex';
+import { type Aside, createHealthRecord, type HealthRecord, LATE_MS } from './node-health';
 import { createPost } from './post';
 
 /** How long a request is waited for. */
 export interface Times {
-  /** After this time the node is late. */
-  readonly lateMs: number;
   /** After this time the request is over. */
   readonly limitMs: number;
-  /** The answer is not needed any more. A node that was late by then has failed. */
+  /** The answer is not needed any more, because others have answered. */
   readonly over?: AbortSignal;
 }
 
@@ -17,22 +16,9 @@ export interface Endpoint {
   readonly name: string;
   /** Rejects with an RpcError when the node refuses, with an RpcUnavailable when it does not answer. */
   send(method: string, params: readonly unknown[], times: Times): Promise<unknown>;
-  readonly health: EndpointHealth;
+  readonly health: HealthRecord;
   /** Ends every request under way, and begins no other. */
   stop(): void;
-}
-
-export interface EndpointHealth {
-  /** Requests that were not answered, or wrongly, since the last one that was. */
-  failuresInARow: number;
-  failures: number;
-  answers: number;
-  /** Answers that two other nodes contradicted. */
-  contradicted: number;
-  /** Of the last answer; null before the first. */
-  latencyMs: number | null;
-  /** Until this time of `performance.now()` the others are asked first. */
-  restsUntil: number;
 }
 
 /** The node answered with an error. */
@@ -64,18 +50,17 @@ const STOPPED = new Error('the client has stopped');
 /** The most requests of this process at one node; the others wait for their turn. A slow node has all blocks of a minute at once. */
 const IN_FLIGHT_MAX = 128;
 const WAITING_MAX = 2_000;
-const FAILURES_BEFORE_REST = 3;
-const REST_MS = 1_000;
-const REST_MS_MAX = 30_000;
 
 interface EndpointOptions {
   readonly url: string;
   /** Its place in the list. */
   readonly index: number;
   readonly patience: number;
+  /** Called when the node is set aside, and with null when it no longer is. */
+  readonly onAside: (node: string, why: Aside | null) => void;
 }
 
-export function createEndpoint({ url, index, patience }: EndpointOptions): Endpoint {
+export function createEndpoint({ url, index, patience, onAside }: EndpointOptions): Endpoint {
   const address = new URL(url);
   const name = `${address.host} (${index + 1})`;
   const turns = createTurns();
@@ -83,9 +68,8 @@ export function createEndpoint({ url, index, patience }: EndpointOptions): Endpo
   /** Of the requests under way. */
   const under = new Set<AbortController>();
   let isStopped = false;
-  const health: EndpointHealth = {
-    ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0, latencyMs: null, restsUntil: 0 },
-  };
+  const health = createHealthRecord((why) => onAside(name, why));
+  const isLate = (sinceMs: number): boolean => performance.now() - sinceMs >= LATE_MS * patience;
 
   /** One limit for the turn and the answer. The end is one plain timer: signals made of others cost more than the request. */
   function begin(limitMs: number, over: AbortSignal | undefined) {
@@ -117,7 +101,7 @@ export function createEndpoint({ url, index, patience }: EndpointOptions): Endpo
     signal: AbortSignal,
     method: string,
     params: readonly unknown[],
-    { lateMs, over }: Times,
+    { over }: Times,
   ): Promise<unknown> {
     // The time of the asker begins before the wait for a turn, and the node is late by that time.
     const askedAt = performance.now();
@@ -125,21 +109,22 @@ export function createEndpoint({ url, index, patience }: EndpointOptions): Endpo
       throw new RpcUnavailable(`${name} did not take ${method}: ${causeOf(error)}`);
     });
     const startedAt = performance.now();
+    const noteAnswer = (): void => health.answered(performance.now() - startedAt, !isLate(askedAt));
     try {
       const { status, text } = await post.send(
         JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
         signal,
       );
       const result = resultOf(parsed(text, status));
-      noteAnswer(health, performance.now() - startedAt);
+      noteAnswer();
       return result;
     } catch (error) {
       if (error instanceof RpcError) {
-        noteAnswer(health, performance.now() - startedAt);
+        noteAnswer();
         throw error;
       }
-      const isLate = performance.now() - askedAt >= lateMs * patience;
-      if (!over?.aborted || isLate) noteFailure(health);
+      if (!over?.aborted) health.failed('FAILS');
+      else if (isLate(askedAt)) health.failed('LATE');
       throw new RpcUnavailable(`${name} did not answer ${method}: ${causeOf(error)}`);
     } finally {
       end();
@@ -174,26 +159,6 @@ function resultOf(answer: unknown): unknown {
 function errorOf({ code, message, data }: Readonly<Record<string, unknown>>): RpcError {
   const hex = typeof data === 'string' && data.startsWith('0x') ? data.toLowerCase() : null;
   return new RpcError(typeof code === 'number' ? code : 0, String(message ?? 'an error without text'), hex);
-}
-
-function noteAnswer(health: EndpointHealth, latencyMs: number): void {
-  health.answers++;
-  health.failuresInARow = 0;
-  health.latencyMs = latencyMs;
-}
-
-/** Two other nodes say otherwise, so this one lies, or is on a chain of its own. */
-export function noteContradiction(health: EndpointHealth): void {
-  health.contradicted++;
-  health.restsUntil = performance.now() + REST_MS_MAX;
-}
-
-export function noteFailure(health: EndpointHealth): void {
-  health.failures++;
-  health.failuresInARow++;
-  const beyond = health.failuresInARow - FAILURES_BEFORE_REST;
-  if (beyond < 0) return;
-  health.restsUntil = performance.now() + Math.min(REST_MS * 2 ** Math.min(beyond, 10), REST_MS_MAX);
 }
 
 function causeOf(error: unknown): string {

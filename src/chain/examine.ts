@@ -1,9 +1,10 @@
 import { Interface, isError } from 'ethers';
 import type { SignedOrder } from '../exchange/order';
-import type { Blocks } from './blocks';
+import { type Blocks, readHead } from './blocks';
 import { RpcError } from './endpoint';
 import { EXCHANGE } from './exchange-contract';
 import { readBytes, readNumber } from './hex';
+import { type Aside, LATE_MS, type NodeHealth } from './node-health';
 import type { Rpc } from './rpc';
 import type { ReadContracts } from './wallet-reader';
 
@@ -53,18 +54,20 @@ interface Look {
   readonly variable?: string;
 }
 
+const nodesLook = (options: NodesOptions): Look => ({ name: 'chain nodes', look: () => nodes(options) });
+
 /** Whether the chain is the one that the variables describe. */
 const terms = (options: ExamineOptions): Look[] => [
-  { name: 'chain nodes', look: () => nodes(options) },
   { name: 'chain contracts', look: () => assets(options), variable: 'EXCHANGE_ADDRESS' },
   { name: 'chain order hash', look: () => hashes(options), variable: 'EXCHANGE_ADDRESS' },
   { name: 'chain decimals', look: () => decimals(options), variable: 'COLLATERAL_ADDRESS' },
 ];
 
 /** Compares the chain with what this exchange takes it for. Reads only. */
-export const examineChain = (options: ExamineOptions): Promise<readonly ChainCheck[]> => {
+export async function examineChain(options: ExamineOptions): Promise<readonly ChainCheck[]> {
   const { key } = options.oracle;
-  return seen([
+  const [ofNodes, ...others] = [
+    nodesLook(options),
     ...terms(options),
     { name: 'chain finality', look: () => finality(options) },
     { name: 'chain trading', look: () => trading(options) },
@@ -73,16 +76,22 @@ export const examineChain = (options: ExamineOptions): Promise<readonly ChainChe
       look: () => operator(options, one),
     })),
     ...(key === null ? [] : [{ name: `chain oracle ${key}`, look: () => oracle(options, key) }]),
-  ]);
-};
+  ];
+  // The others show which nodes contradict a majority.
+  const found = await seen(others);
+  return [...(await seen([ofNodes])), ...found];
+}
 
 /** Only whether the nodes serve the chain, for paper funds, where nothing else of the chain counts. */
 export const examineNodes = (options: NodesOptions): Promise<readonly ChainCheck[]> =>
-  seen([{ name: 'chain nodes', look: () => nodes(options) }]);
+  seen([nodesLook(options)]);
 
 /** The first answer of the chain that contradicts a variable; null while there is none, also when the chain does not answer. */
 export async function contradiction(options: ExamineOptions): Promise<ChainCheck | null> {
-  return (await seen(terms(options))).find(({ variable }) => variable !== undefined) ?? null;
+  return (
+    (await seen([nodesLook(options), ...terms(options)])).find(({ variable }) => variable !== undefined) ??
+    null
+  );
 }
 
 const seen = (looks: readonly Look[]): Promise<readonly ChainCheck[]> =>
@@ -104,7 +113,7 @@ const warn = (detail: string) => ({ verdict: 'warn', detail }) as const;
 const fail = (detail: string) => ({ verdict: 'fail', detail }) as const;
 const differs = (variable: string, detail: string): Found => ({ verdict: 'fail', detail, variable });
 
-/** The answer of a contract, as two nodes give it. */
+/** The answer of a contract, as a majority of the nodes gives it. */
 async function view(
   { rpc }: ExamineOptions,
   to: string,
@@ -120,17 +129,32 @@ async function view(
 const ofExchange = (options: ExamineOptions, name: string, args?: readonly unknown[]): Promise<unknown> =>
   view(options, options.contracts.exchange, EXCHANGE, name, args);
 
+const ASIDE: Readonly<Record<Aside, string>> = {
+  FAILS: 'does not answer',
+  LATE: 'answers late',
+  BEHIND: 'is behind the others',
+  CONTRADICTS: 'contradicts the others',
+};
+
 async function nodes({ rpc, chainId }: NodesOptions) {
   const answers = await rpc.askAll('eth_chainId', []);
-  const problems = answers.flatMap(({ endpoint, result, error }) => {
-    if (error) return [`${endpoint}: ${error.message}`];
-    const other = readNumber(result, 'chain id');
+  const others = answers.flatMap(({ endpoint, result }) => {
+    const other = result === null ? chainId : readNumber(result, 'chain id');
     return other === chainId ? [] : [`${endpoint} serves chain ${other} and not ${chainId}`];
   });
-  const right = answers.length - problems.length;
-  if (problems.some((one) => one.includes('serves chain')))
-    return differs('CHAIN_RPC_URL', problems.join('; '));
-  if (right < rpc.quorum) return fail(problems.join('; '));
+  if (others.length > 0) return differs('CHAIN_RPC_URL', others.join('; '));
+  // Sets aside the nodes that are behind.
+  await readHead(rpc).catch(() => null);
+  const health = rpc.health();
+  const isLate = ({ latencyMs }: NodeHealth): boolean => (latencyMs ?? 0) >= LATE_MS;
+  const isSlow = health.filter(isLate).length <= health.length - rpc.quorum;
+  const problems = health.flatMap(({ name, ...one }, i) => {
+    const error = answers[i]?.error;
+    if (error) return [`${name}: ${error.message}`];
+    const why = one.aside ?? (isSlow && isLate(one) ? 'LATE' : null);
+    return why === null ? [] : [`${name} ${ASIDE[why]}`];
+  });
+  if (health.length - problems.length < rpc.quorum) return fail(problems.join('; '));
   if (problems.length > 0) return warn(problems.join('; '));
   if (answers.length === 1) return warn('one node, which is trusted alone: add others to CHAIN_RPC_URL');
   return ok(`${answers.length} nodes of chain ${chainId}`);

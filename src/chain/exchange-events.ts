@@ -37,7 +37,7 @@ export interface ExchangeEvents {
 }
 
 export interface EventReader {
-  /** The events of a block, as two nodes know them. */
+  /** The events of a block, as a majority of the nodes knows them. */
   at(block: BlockRef): Promise<ExchangeEvents>;
 }
 
@@ -46,7 +46,6 @@ const EVENTS: readonly EventName[] = [
 ];
 /** More than the blocks between the head and the final one; each is read as head and again as final. */
 const CACHED_MAX = 2_048;
-const TIMEOUT_MS = 5_000;
 
 export function createEventReader(rpc: Rpc, exchange: string): EventReader {
   const address = exchange.toLowerCase();
@@ -61,7 +60,6 @@ export function createEventReader(rpc: Rpc, exchange: string): EventReader {
         'eth_getLogs',
         [filter],
         (answer) => readLogs(answer, hash, address),
-        TIMEOUT_MS,
         SLOW_MS,
       );
       const events = eventsOf(logs);

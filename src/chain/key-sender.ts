@@ -38,7 +38,7 @@ export interface KeySender {
 }
 
 interface Options {
-  readonly rpc: Pick<Rpc, 'ask' | 'askAll'>;
+  readonly rpc: Pick<Rpc, 'ask' | 'askHealthy' | 'broadcast' | 'quorum'>;
   readonly chainId: number;
   readonly key: string;
   readonly gasPriceMaxWei: bigint;
@@ -202,7 +202,7 @@ export function createKeySender({ rpc, chainId, key, gasPriceMaxWei }: Options):
   return {
     address,
     ready,
-    money: () => readGasMoney(rpc, address),
+    money: () => readGasMoney(rpc, address, 'latest'),
     send(transactions) {
       // Two calls at once would use the same nonces.
       const sent = last.then(() => sendAll(transactions));

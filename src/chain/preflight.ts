@@ -7,21 +7,21 @@ import { type EncodedMatch, settleData, settleGas, settleOneData } from './settl
 import type { Call } from './unsigned';
 
 export interface Preflight {
-  /** Why the contract refuses every call of this operator now; null when it does not. */
-  refusal(lane: string): Promise<Failure | null>;
+  /** Why the contract refuses every call of this operator after this block; null when it does not. */
+  refusal(lane: string, after: number): Promise<Failure | null>;
   /**
-   * For each match, what would stop it in the next block; null when nothing would. Transactions that no block contains yet may
-   * count ('pending'), or not ('latest').
+   * For each match, what one node says would stop it in the next block; null when nothing would. Transactions that no block
+   * contains yet may count ('pending'), or not ('latest').
    */
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
-  /** The same for one match, as two nodes see it after this block. Rejects when they contradict each other. */
+  /** The same for one match, as a majority of the nodes sees it after this block. Rejects when there is none. */
   agreedFailure(match: EncodedMatch, after: number | 'latest'): Promise<Failure | null>;
-  /** Whether the collateral moves nothing for anybody after this block, as two nodes see it: it is paused. */
+  /** Whether the collateral moves nothing for anybody after this block, as a majority sees it: it is paused. */
   isCollateralStuck(after: number): Promise<boolean>;
-  /** Whether a match with this id had run when this block was made, as two nodes know it. */
+  /** Whether a match with this id had run when this block was made, as a majority knows it. */
   wasSettled(id: bigint, block: number): Promise<boolean>;
-  /** Whether this call as a whole would revert in the next block. */
-  wouldRevert(lane: string, call: Call): Promise<boolean>;
+  /** Whether this call as a whole would revert after this block, as a majority sees it. */
+  wouldRevert(lane: string, call: Call, after: number): Promise<boolean>;
 }
 
 const ERC20 = new Interface(['function transfer(address to, uint256 amount)']);
@@ -64,9 +64,9 @@ export function createPreflight(
   });
 
   return {
-    async refusal(lane) {
+    async refusal(lane, after) {
       const call = { from: lane, to: exchange, data: settleData([]), gas: EMPTY_GAS };
-      return failureIn(await revertOf(call, 'latest', rpc.agree));
+      return failureIn(await revertOf(call, after, rpc.agree));
     },
     failures: (matches, at) =>
       Promise.all(matches.map(async (match) => failureIn(await revertOf(callOf(match), at)))),
@@ -82,7 +82,7 @@ export function createPreflight(
       const read = (answer: unknown): boolean => BigInt(readBytes(answer, 'answer')) === 1n;
       return rpc.agree('eth_call', [{ to: exchange, data }, quantity(block)], read, TIMEOUT_MS);
     },
-    wouldRevert: async (lane, { to, data, gasLimit: gas }) =>
-      (await revertOf({ from: lane, to, data, gas }, 'latest')) !== null,
+    wouldRevert: async (lane, { to, data, gasLimit: gas }, after) =>
+      (await revertOf({ from: lane, to, data, gas }, after, rpc.agree)) !== null,
   };
 }

@@ -1,6 +1,7 @@
 import { recoverAddress, Transaction } from 'ethers';
+import { RpcUnavailable } from './endpoint';
 import { quantity, readBigInt, readNumber, readObject } from './hex';
-import type { Rpc } from './rpc';
+import type { Reader, Rpc } from './rpc';
 import type { Signer } from './signer';
 import { type Call, type Fee, unsigned } from './unsigned';
 
@@ -44,11 +45,29 @@ export function readAttempt(bytes: string): Attempt & { readonly call: Call } {
   return { hash, bytes, fee, call: { to: to ?? '', data, gasLimit } };
 }
 
+/**
+ * Returns a number of the present, of which each node has its own: no node alone raises it, nor lowers it where others can take the
+ * place of its answer.
+ */
+async function usual(
+  rpc: Pick<Rpc, 'askHealthy' | 'quorum'>,
+  method: string,
+  params: readonly unknown[],
+  read: Reader<bigint | null>,
+): Promise<bigint | null> {
+  const answers = await rpc.askHealthy(method, params, read);
+  const found = answers.filter(({ error }) => error === null).map(({ result }) => result);
+  if (found.length < rpc.quorum)
+    throw answers.find(({ error }) => error)?.error ?? new RpcUnavailable(`too few nodes answered ${method}`);
+  const numbers = found.filter((one) => one !== null).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return numbers[rpc.quorum - 1] ?? null;
+}
+
 /** Returns the price that gets a transaction into one of the next blocks, at most `mostWei`. */
-export async function readFee(rpc: Pick<Rpc, 'ask'>, mostWei: bigint): Promise<Fee> {
-  const price = (method: string): Promise<bigint> =>
-    rpc.ask(method, [], (answer) => readBigInt(answer, 'gas price'));
-  const base = await rpc.ask('eth_getBlockByNumber', ['latest', false], (answer) => {
+export async function readFee(rpc: Pick<Rpc, 'askHealthy' | 'quorum'>, mostWei: bigint): Promise<Fee> {
+  const price = async (method: string): Promise<bigint> =>
+    (await usual(rpc, method, [], (answer) => readBigInt(answer, 'gas price'))) ?? 0n;
+  const base = await usual(rpc, 'eth_getBlockByNumber', ['latest', false], (answer) => {
     const { baseFeePerGas } = readObject(answer, 'block');
     return baseFeePerGas === undefined ? null : readBigInt(baseFeePerGas, 'base fee');
   });
@@ -83,12 +102,16 @@ export const readNonce = (
   address: string,
   at: 'latest' | 'pending' | number,
 ): Promise<number> =>
-  rpc.ask('eth_getTransactionCount', [address, typeof at === 'number' ? quantity(at) : at], (answer) =>
-    readNumber(answer, 'nonce'),
-  );
+  rpc.ask('eth_getTransactionCount', [address, blockOf(at)], (answer) => readNumber(answer, 'nonce'));
 
-export const readGasMoney = (rpc: Pick<Rpc, 'ask'>, address: string): Promise<bigint> =>
-  rpc.ask('eth_getBalance', [address, 'latest'], (answer) => readBigInt(answer, 'balance'));
+export const readGasMoney = (
+  rpc: Pick<Rpc, 'ask'>,
+  address: string,
+  at: 'latest' | number,
+): Promise<bigint> =>
+  rpc.ask('eth_getBalance', [address, blockOf(at)], (answer) => readBigInt(answer, 'balance'));
+
+const blockOf = (at: string | number): string => (typeof at === 'number' ? quantity(at) : at);
 
 /** Reads the cost of a transaction; null when no block has it. */
 export const readSpent = (
@@ -111,12 +134,12 @@ const ANSWERS: readonly (readonly [RegExp, SendAnswer])[] = [
   [/insufficient (funds|balance)/i, 'NO_GAS'],
 ];
 
-/** Sends to every node; returns the answer of each, and the texts of unusual refusals. */
+/** Sends to every node; returns the answers of those that are not late, and the texts of unusual refusals. */
 export async function broadcast(
-  rpc: Pick<Rpc, 'askAll'>,
+  rpc: Pick<Rpc, 'broadcast'>,
   bytes: string,
 ): Promise<{ readonly answers: readonly SendAnswer[]; readonly problems: readonly string[] }> {
-  const said = await rpc.askAll('eth_sendRawTransaction', [bytes], SEND_TIMEOUT_MS);
+  const said = await rpc.broadcast('eth_sendRawTransaction', [bytes], SEND_TIMEOUT_MS);
   const told = said.map(({ endpoint, error }) => {
     const answer = error === null ? ('TAKEN' as const) : sendAnswerOf(error.message);
     return { answer, text: `${endpoint}: ${error?.message ?? ''}` };

@@ -22,7 +22,7 @@ export interface TokenQuery {
 }
 
 export interface WalletReader {
-  /** The state of wallets after one block, as two nodes know it; in the order of the queries. */
+  /** The state of wallets after one block, as a majority of the nodes knows it; in the order of the queries. */
   read(at: BlockRef, queries: readonly WalletQuery[]): Promise<readonly WalletReading[]>;
 }
 
@@ -38,7 +38,6 @@ const ARGUMENT_HEAD_WORDS = 7;
 const HOLDING_WORDS = 2;
 /** The markets of one wallet in one call; those of a wallet with more are read by several. */
 const MARKETS_MAX = 300;
-const TIMEOUT_MS = 5_000;
 
 export function createWalletReader(rpc: Rpc, contracts: ReadContracts): WalletReader {
   async function call(at: BlockRef, queries: readonly WalletQuery[]): Promise<WalletReading[]> {
@@ -46,7 +45,7 @@ export function createWalletReader(rpc: Rpc, contracts: ReadContracts): WalletRe
     // By hash: asked by number, a node on another branch would answer for that one.
     const state = { blockHash: at.hash, requireCanonical: true };
     const read = (answer: unknown): string => checked(readBytes(answer, 'wallets'), at, queries);
-    return readingsOf(await rpc.agree('eth_call', [{ data }, state], read, TIMEOUT_MS, SLOW_MS), queries);
+    return readingsOf(await rpc.agree('eth_call', [{ data }, state], read, SLOW_MS), queries);
   }
 
   return {

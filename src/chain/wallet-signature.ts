@@ -56,7 +56,7 @@ const unavailable = (detail: string, retryAfterMs = 1_000): Refusal =>
   new Refusal('UNAVAILABLE', detail, { retryAfterMs: Math.ceil(retryAfterMs) });
 
 /**
- * Two nodes must say the same: one that lies could sign for every wallet. Both are asked about their newest block, because a
+ * A majority of the nodes must say the same: one that lies could sign for every wallet. They are asked about their newest block, because a
  * deployment or a new owner counts at once; nodes that disagree for a moment make the caller ask again.
  */
 export function createWalletSignatures(options: WalletSignaturesOptions): RunningWalletSignatures {
@@ -66,14 +66,12 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
     ...{ failuresMax: FAILURES_MAX, restMs: REST_MS },
     onOpen: () => log?.warn({ restMs: REST_MS }, 'no signature of a contract wallet can be checked'),
   });
-  // Two nodes are asked at once, others one after the other.
-  const timeoutMs = rpc.health().length > 2 ? limitMs / 2 : limitMs;
   let isRightChain = false;
 
   /** A program starts while no node answers, so the first question asks which chain it is. */
   async function confirmChain(): Promise<void> {
     if (isRightChain) return;
-    const found = await rpc.agree('eth_chainId', [], (answer) => readNumber(answer, 'chain id'), timeoutMs);
+    const found = await rpc.agree('eth_chainId', [], (answer) => readNumber(answer, 'chain id'), limitMs);
     if (found !== chainId)
       throw new Error(`the nodes of CHAIN_RPC_URL serve chain ${found} and not ${chainId}`);
     isRightChain = true;
@@ -84,7 +82,7 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
     try {
       await confirmChain();
       const gas = quantity(gasOf(data, question.walletGas));
-      return await rpc.agree('eth_call', [{ data, gas }, 'latest'], readCheck, timeoutMs);
+      return await rpc.agree('eth_call', [{ data, gas }, 'latest'], readCheck, limitMs);
     } catch (error) {
       // A wrapping that cannot be read, or code that uses more than it may, ends the call as a whole.
       if (error instanceof RpcError && (error.isRevert || error.isOutOfGas))

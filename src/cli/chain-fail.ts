@@ -27,7 +27,7 @@ async function encodedOf(store: CliStore, record: SettlementRecord): Promise<Enc
   return encodeMatch({ name: { marketId, sequence, part }, settlement, taker, makers });
 }
 
-/** Why the chain will not settle it, as two nodes say. Throws when it did, or would. */
+/** Why the chain will not settle it, as a majority of the nodes says. Throws when it did, or would. */
 async function reasonOf(store: CliStore, record: SettlementRecord, id: string): Promise<FaultReason> {
   const { rpc, blocks, contracts } = booksOf(store);
   const { exchangeAddress: exchange, collateralAddress: collateral } = contracts;

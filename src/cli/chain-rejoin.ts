@@ -63,7 +63,8 @@ async function planOf(store: CliStore): Promise<Plan> {
   if (cursor === null) throw refused('the books have no block yet: start a worker');
   const ours = cursor.final;
   const [theirs, newest] = await Promise.all([blocks.byNumber(ours.number), blocks.final()]);
-  if (theirs === null) throw refused(`two nodes must know block ${ours.number}; see: exchange doctor`);
+  if (theirs === null)
+    throw refused(`a majority of the nodes must know block ${ours.number}; see: exchange doctor`);
   if (theirs.hash === ours.hash)
     throw refused(
       `the nodes have block ${ours.number} as the books do, so there is nothing to do; see: exchange chain status`,

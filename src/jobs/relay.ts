@@ -11,13 +11,13 @@ interface RelayOptions {
   readonly onError: (error: Error) => void;
   /** Told at each look whether this process has the lease. */
   readonly onLook?: (isHeld: boolean) => void;
-  /** The time between two looks at a lease that another process has. */
-  readonly lookMs?: number;
 }
 
 /** After this time without its holder, another process takes the lease. */
-const LEASE_MS = 3_000;
-const RENEW_MS = 1_000;
+const LEASE_MS = 2_000;
+const RENEW_MS = 500;
+/** The time between two looks at a lease that another process has. */
+const LOOK_MS = 250;
 /** The time for which matches gather, so that under load one job contains many of them. */
 const PAUSE_MS = 25;
 const READ_MAX = 1_000;
@@ -27,14 +27,9 @@ const AFTER_ERROR_MS = 500;
  * Reads the outbox, in one process at a time, and makes jobs of its matches. It stores its position after adding the jobs:
  * a crash in between makes the same jobs again, which does no harm.
  */
-export function startRelay({
-  lease,
-  matches,
-  enqueue,
-  onError,
-  onLook = () => undefined,
-  lookMs = RENEW_MS,
-}: RelayOptions): { stop(): Promise<void> } {
+export function startRelay({ lease, matches, enqueue, onError, onLook = () => undefined }: RelayOptions): {
+  stop(): Promise<void>;
+} {
   const token = randomUUID();
   const stopping = new AbortController();
   const running = run();
@@ -45,7 +40,7 @@ export function startRelay({
         const isHeld = await lease.take(token, LEASE_MS);
         onLook(isHeld);
         if (isHeld) await readOn();
-        else await pause(lookMs);
+        else await pause(LOOK_MS);
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
         await pause(AFTER_ERROR_MS);

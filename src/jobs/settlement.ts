@@ -46,11 +46,9 @@ export interface RunningSettlement {
 /** The most jobs that one process runs at once; each job calls Redis three times. */
 const CONCURRENCY = 3;
 /** A job whose process died is given to another after this time, any number of times. */
-const LOCK_MS = 3_000;
-const STALL_CHECK_MS = 1_000;
+const LOCK_MS = 2_000;
+const STALL_CHECK_MS = 500;
 const STALLS_MAX = 1_000;
-/** The time between two looks at the lease of a shard that another process has. */
-const SHARD_LOOK_MS = 250;
 
 /**
  * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds matches
@@ -103,7 +101,6 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
       isRelaying = isHeld;
       held?.look(isHeld);
     },
-    ...(held && { lookMs: SHARD_LOOK_MS }),
   });
   return {
     reconciler: createReconciler({ matches, now: reads.clock, enqueue: queue.add }),

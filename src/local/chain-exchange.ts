@@ -24,7 +24,7 @@ const newKey = (): string => `0x${randomBytes(32).toString('hex')}`;
 export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChainOptions) {
   const chain = await startChain({ chainId });
   onStart(chain);
-  const rpc = createRpc([chain.url], PATIENCE);
+  const rpc = createRpc([chain.url], { patience: PATIENCE });
   const senderOf = (key: string) => createKeySender({ rpc, chainId, key, gasPriceMaxWei: GAS_PRICE_MAX_WEI });
   const keys = Array.from({ length: LANES }, newKey);
   const oracleKey = newKey();

@@ -96,7 +96,8 @@ const GAUGES = {
   exchange_chain_gas_price_gwei: ['Price of gas of the last of them', []],
   exchange_chain_waiting: ['Requests that wait for a worker with the key of the oracle', ['what']],
   exchange_chain_node_failures: ['Failures of a node of the chain in this process', ['node']],
-  exchange_chain_node_contradictions: ['Answers of a node that two others contradicted', ['node']],
+  exchange_chain_node_contradictions: ['Answers of a node that a majority contradicted', ['node']],
+  exchange_chain_node_set_aside: ['1 while a node is asked last', ['node']],
   exchange_archived: ['Records of a kind that left Redis for the archive', ['kind', 'shard']],
   exchange_archive_up: ['1 while the archive answers; missing without one', ['shard']],
   exchange_archive_lag_seconds: [

@@ -12,6 +12,7 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startTestRedis } from '../support/redis';
 import { ENVIRONMENT } from '../support/settings';
 import { type Nodes, startNodes } from './nodes';
+import type { ChainProxy } from './proxy';
 import { exchangeAbi, newTrader, ONE, startWorld, type World } from './world';
 
 let world: World;
@@ -128,6 +129,26 @@ test('a node that is away is a warning, and two of three are a failure', async (
   ]);
   nodes.proxies[1]?.drop();
   expect(await examined()).toContainEqual(expect.stringMatching(/^fail chain nodes/));
+});
+
+test.each<[string, (proxy: ChainProxy | undefined) => unknown, RegExp]>([
+  ['late', (proxy) => proxy?.delay(1_000), /^warn chain nodes: .+\(1\) answers late$/],
+  ['behind', (proxy) => proxy?.lag(5), /^warn chain nodes: .+\(1\) is behind the others$/],
+  [
+    'a liar',
+    (proxy) =>
+      proxy?.forge(({ method }, result) =>
+        method === 'eth_call' ? `${String(result).slice(0, -1)}7` : result,
+      ),
+    /^warn chain nodes: .+\(1\) contradicts the others$/,
+  ],
+])('one node of three that is %s is a warning', async (_, spoil, expected) => {
+  spoil(nodes.proxies[0]);
+  await nodes.ask('anvil_mine', '0x6');
+  const rpc = nodes.client(nodes.proxies, { patience: 1 });
+  expect(await examined({ rpc, blocks: createBlocks(rpc, { kind: 'tag' }) })).toEqual([
+    expect.stringMatching(expected),
+  ]);
 });
 
 test('a paused contract and an operator without money are found', async () => {

@@ -1,4 +1,4 @@
-import { createRpc, type Rpc } from '../../src/chain/rpc';
+import { createRpc, type Rpc, type RpcOptions } from '../../src/chain/rpc';
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil';
 import { asks, type ChainProxy, startChainProxy } from './proxy';
 
@@ -10,7 +10,7 @@ export interface Nodes {
   readonly anvil: Anvil;
   readonly proxies: readonly ChainProxy[];
   /** A client of these proxies, of all of them by default, with more patience on a busy machine; ended by `stop`. */
-  client(of?: readonly ChainProxy[], patience?: number): Rpc;
+  client(of?: readonly ChainProxy[], options?: RpcOptions): Rpc;
   /** Asks the chain itself. */
   ask(method: string, ...params: unknown[]): Promise<unknown>;
   /** Replaces the newest blocks by others. */
@@ -28,10 +28,10 @@ export async function startNodes(count: number, on?: AnvilOptions | Anvil): Prom
   let reorganizations = 0;
   return {
     ...{ anvil, proxies },
-    client(of = proxies, patience = PATIENCE) {
+    client(of = proxies, options = {}) {
       const rpc = createRpc(
         of.map(({ url }) => url),
-        patience,
+        { patience: PATIENCE, ...options },
       );
       clients.push(rpc);
       return rpc;

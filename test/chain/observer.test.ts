@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { createBlocks, OtherChain } from '../../src/chain/blocks';
 import { createEventReader } from '../../src/chain/exchange-events';
+import type { RpcOptions } from '../../src/chain/rpc';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import { createObservation, type Observation } from '../../src/jobs/chain/observation';
 import { startObserver } from '../../src/jobs/chain/observe';
@@ -42,8 +43,8 @@ afterAll(async () => {
   await nodes?.stop();
 });
 
-function observationOf(ledger: Notebook, patience?: number): Observation {
-  const rpc = nodes.client(nodes.proxies, patience);
+function observationOf(ledger: Notebook, options?: RpcOptions): Observation {
+  const rpc = nodes.client(nodes.proxies, options);
   return createObservation({
     blocks: createBlocks(rpc, { kind: 'tag' }),
     events: createEventReader(rpc, EMPTY_ACCOUNT),
@@ -120,7 +121,7 @@ test('it works on by itself after its nodes were away', async () => {
 
 test('with nodes that are all slower than usual the books move on', async () => {
   const book = openNotebook();
-  start(observationOf(book, 1));
+  start(observationOf(book, { patience: 1 }));
   await grows('it works', book, 1);
   for (const proxy of nodes.proxies) proxy.delay(SLOW_MS);
   await grows('it works on', book, 2);

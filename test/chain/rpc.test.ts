@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readHead } from '../../src/chain/blocks';
 import { RpcError, RpcUnavailable } from '../../src/chain/endpoint';
 import { readNumber } from '../../src/chain/hex';
 import { createRpc, type Rpc, RpcDisagreement } from '../../src/chain/rpc';
@@ -45,11 +46,11 @@ afterAll(() => nodes?.stop());
 
 describe('one node', () => {
   test('is asked, and its answer is read', async () => {
-    expect(await nodes.client([must(a)], 1).ask('eth_chainId', [], chainId)).toBe(97);
+    expect(await nodes.client([must(a)], { patience: 1 }).ask('eth_chainId', [], chainId)).toBe(97);
   });
 
   test('that refuses is quoted, with the data of a revert', async () => {
-    const rpc = nodes.client([must(a)], 1);
+    const rpc = nodes.client([must(a)], { patience: 1 });
     const asked = rpc.agree('eth_call', [{ data: REVERTING }, 'latest'], text);
     await expect(asked).rejects.toMatchObject({ isRevert: true, data: '0x07' });
     await expect(rpc.ask('no_such', [], text)).rejects.toBeInstanceOf(RpcError);
@@ -60,7 +61,7 @@ describe('one node', () => {
     ['does not answer', (proxy: ChainProxy) => proxy.hang()],
     ['answers too late', (proxy: ChainProxy) => proxy.delay(10 * SHORT_MS)],
   ])('that %s is unavailable, and is not named by its URL', async (_, spoil) => {
-    const rpc = nodes.client([must(a)], 1);
+    const rpc = nodes.client([must(a)], { patience: 1 });
     spoil(must(a));
     const error = await rpc.ask('eth_chainId', [], chainId, SHORT_MS).catch((one: unknown) => one);
     expect(error).toBeInstanceOf(RpcUnavailable);
@@ -115,13 +116,13 @@ describe('one node', () => {
 
   test('that sends something else than it should is not believed', async () => {
     must(a).forge(() => 'ninety-seven');
-    await expect(nodes.client([must(a)], 1).ask('eth_chainId', [], chainId)).rejects.toThrow(
+    await expect(nodes.client([must(a)], { patience: 1 }).ask('eth_chainId', [], chainId)).rejects.toThrow(
       'the node sent no valid chain id',
     );
   });
 
   test('is left alone once the client has stopped', async () => {
-    const rpc = nodes.client([must(a)], 1);
+    const rpc = nodes.client([must(a)], { patience: 1 });
     must(a).hang();
     const asked = rpc.ask('eth_chainId', [], chainId, 60_000);
     const rejected = expect(asked).rejects.toBeInstanceOf(RpcUnavailable);
@@ -137,7 +138,7 @@ describe('a request that waits for its turn', () => {
     Promise.allSettled(Array.from({ length: MANY }, () => rpc.ask('eth_chainId', [], chainId, timeoutMs)));
 
   test('waits no longer than for its answer', async () => {
-    const rpc = nodes.client([must(a)], 1);
+    const rpc = nodes.client([must(a)], { patience: 1 });
     must(a).hang();
     const first = hanging(rpc, 60_000);
     const error = await rpc.ask('eth_chainId', [], chainId, SHORT_MS).catch((one: unknown) => one);
@@ -149,7 +150,7 @@ describe('a request that waits for its turn', () => {
   });
 
   test('ends when the client stops', async () => {
-    const rpc = nodes.client([must(a)], 1);
+    const rpc = nodes.client([must(a)], { patience: 1 });
     must(a).hang();
     const all = hanging(rpc, 60_000);
     await until('requests wait', () => must(a).hasHanging());
@@ -166,7 +167,7 @@ describe('of three nodes', () => {
     const rpc = nodes.client();
     must(a).drop();
     for (let i = 0; i < 3; i++) expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
-    expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3, answers: 0 });
+    expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3, answers: 0, aside: 'FAILS' });
     must(a).forget();
     await rpc.ask('eth_chainId', [], chainId);
     expect(must(a).asked.size).toBe(0);
@@ -178,6 +179,7 @@ describe('of three nodes', () => {
     const balance = await rpc.agree('eth_getBalance', [PEER, 'latest'], text);
     expect(balance).toBe('0x0');
     expect(rpc.health().map(({ contradicted }) => contradicted)).toEqual([0, 1, 0]);
+    expect(rpc.health().map(({ aside }) => aside)).toEqual([null, 'CONTRADICTS', null]);
     must(b).forget();
     await rpc.agree('eth_getBalance', [PEER, 'latest'], text);
     expect(must(b).asked.get('eth_getBalance')).toBeUndefined();
@@ -227,17 +229,43 @@ describe('of three nodes', () => {
     expect(rpc.health()[0]).toMatchObject({ contradicted: 0, failuresInARow: 0 });
   });
 
-  test('each gets a broadcast, and each answer is returned', async () => {
-    const rpc = nodes.client();
-    must(b).drop();
-    must(c).fail(['eth_chainId']);
-    const answers = await rpc.askAll('eth_chainId', []);
-    expect(answers.map(({ result, error }) => [result, error?.constructor.name])).toEqual([
-      ['0x61', undefined],
-      [null, 'RpcUnavailable'],
-      [null, 'RpcError'],
+  test('one that stays behind is set aside, and is asked again once it has caught up', async () => {
+    const told: unknown[] = [];
+    const rpc = nodes.client(nodes.proxies, { onAside: (...one) => told.push(one) });
+    await must(a).freeze();
+    await nodes.ask('anvil_mine', '0x5');
+    const newest = Number(await nodes.ask('eth_blockNumber'));
+    expect(await readHead(rpc)).toBe(newest);
+    const [{ name = '' } = {}] = rpc.health();
+    expect(told).toEqual([[name, 'BEHIND']]);
+    must(a).forget();
+    expect(await rpc.ask('eth_blockNumber', [], (one) => readNumber(one, 'number'))).toBe(newest);
+    expect(must(a).asked.size).toBe(0);
+    nodes.heal();
+    await until('the node is looked at again', async () => {
+      await readHead(rpc);
+      return rpc.health()[0]?.aside === null;
+    });
+    expect(told).toEqual([
+      [name, 'BEHIND'],
+      [name, null],
     ]);
   });
+
+  test.each(['askAll', 'broadcast'] as const)(
+    '%s: each is asked, and each answer is returned',
+    async (way) => {
+      const rpc = nodes.client();
+      must(b).drop();
+      must(c).fail(['eth_chainId']);
+      const answers = await rpc[way]('eth_chainId', []);
+      expect(answers.map(({ result, error }) => [result, error?.constructor.name])).toEqual([
+        ['0x61', undefined],
+        [null, 'RpcUnavailable'],
+        [null, 'RpcError'],
+      ]);
+    },
+  );
 
   test('a node that rests is asked again after its rest', async () => {
     const rpc = nodes.client();
@@ -246,7 +274,7 @@ describe('of three nodes', () => {
     must(a).heal();
     must(a).forget();
     await until('the node is asked', async () => {
-      await rpc.askHealthy('eth_chainId', [], 1_000, 1_000);
+      await rpc.askHealthy('eth_chainId', [], chainId);
       return must(a).asked.size > 0;
     });
   });
@@ -256,31 +284,38 @@ describe('of three nodes', () => {
     const LIMIT_MS = 60_000;
 
     test('two are waited for when no others answer', async () => {
-      const rpc = nodes.client(nodes.proxies, 1);
+      const rpc = nodes.client(nodes.proxies, { patience: 1 });
       for (const proxy of nodes.proxies) proxy.delay(LATE_MS);
-      expect(await rpc.agree('eth_chainId', [], chainId, SHORT_MS, LIMIT_MS)).toBe(97);
-      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
-      expect(answers.filter(({ result }) => result === '0x61').length).toBeGreaterThanOrEqual(2);
+      expect(await rpc.agree('eth_chainId', [], chainId, LIMIT_MS)).toBe(97);
+      const answers = await rpc.askHealthy('eth_chainId', [], chainId, LIMIT_MS);
+      expect(answers.filter(({ result }) => result === 97).length).toBeGreaterThanOrEqual(2);
     });
 
     test('one is left behind when two others answer, and asked last in the end', async () => {
-      const rpc = nodes.client(nodes.proxies, 1);
+      const rpc = nodes.client(nodes.proxies, { patience: 1 });
       must(a).hang();
-      for (let i = 0; i < 2; i++)
-        expect(await rpc.agree('eth_chainId', [], chainId, SHORT_MS, LIMIT_MS)).toBe(97);
-      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
-      expect(answers.map(({ result }) => result)).toEqual([null, '0x61', '0x61']);
-      expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3 });
+      for (let i = 0; i < 2; i++) expect(await rpc.agree('eth_chainId', [], chainId, LIMIT_MS)).toBe(97);
+      const answers = await rpc.askHealthy('eth_chainId', [], chainId, LIMIT_MS);
+      expect(answers.map(({ result }) => result)).toEqual([null, 97, 97]);
+      expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3, aside: 'LATE' });
+    });
+
+    test('one holds up no question and no broadcast, whatever the limit', async () => {
+      const rpc = nodes.client(nodes.proxies, { patience: 1 });
+      must(a).hang();
+      expect(await rpc.ask('eth_chainId', [], chainId, LIMIT_MS)).toBe(97);
+      const answers = await rpc.broadcast('eth_chainId', [], LIMIT_MS);
+      expect(answers.map(({ result }) => result)).toEqual(['0x61', '0x61']);
     });
 
     test('a node that rests is asked when one of the others is silent', async () => {
-      const rpc = nodes.client(nodes.proxies, 1);
+      const rpc = nodes.client(nodes.proxies, { patience: 1 });
       must(a).drop();
       for (let i = 0; i < 6; i++) await rpc.askAll('eth_chainId', []);
       must(a).heal();
       must(b).hang();
-      const answers = await rpc.askHealthy('eth_chainId', [], SHORT_MS, LIMIT_MS);
-      expect(answers.filter(({ result }) => result === '0x61')).toHaveLength(2);
+      const answers = await rpc.askHealthy('eth_chainId', [], chainId, LIMIT_MS);
+      expect(answers.filter(({ result }) => result === 97)).toHaveLength(2);
     });
   });
 });

@@ -35,7 +35,7 @@ afterAll(() => nodes?.stop());
 const warnings: unknown[] = [];
 const signatures = (of: readonly ChainProxy[] = nodes.proxies, limitMs = LIMIT_MS, chainId = CHAIN_ID) =>
   createWalletSignatures({
-    ...{ rpc: nodes.client(of, 1), chainId, limitMs },
+    ...{ rpc: nodes.client(of, { patience: 1 }), chainId, limitMs },
     log: { warn: (entry: unknown) => void warnings.push(entry) },
   });
 

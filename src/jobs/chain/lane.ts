@@ -8,7 +8,7 @@ import { createOpenTransactions } from './open-transactions';
 import type { LaneParts } from './parts';
 import { isFinalFault, LOOK_AGAIN_MS, type Triage } from './triage';
 
-/** How far the chain is. */
+/** How far the chain is, as a majority of the nodes knows it. */
 export interface ChainPlace {
   readonly head: number;
   /** The last final block that the books have; null before the first. */
@@ -35,8 +35,8 @@ export interface RunningLane {
 }
 
 /** After this time without its holder, another process takes the lane. */
-const LEASE_MS = 5_000;
-const RENEW_MS = 1_000;
+const LEASE_MS = 2_000;
+const RENEW_MS = 500;
 const GATHER_MS = 100;
 const BATCH_GAS = 14_000_000n;
 /** Nodes keep sixteen transactions of an account that they do not know. */
@@ -62,22 +62,22 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
   let toldAhead = false;
   let isKnown = false;
 
-  /** As two nodes know it: a wrong number would stop the lane, or end an intent too early. */
-  const agreedNonce = (at: 'latest' | number): Promise<number> => readNonce({ ask: rpc.agree }, lane, at);
+  /** As a majority of the nodes knows it: a wrong number would stop the lane, or end an intent too early. */
+  const agreedNonce = (at: number): Promise<number> => readNonce({ ask: rpc.agree }, lane, at);
 
   /** The nonce that the stored one is compared with: nodes with different heads agree about a final block. */
-  async function chainNonce(final: number | null): Promise<number | null> {
+  async function chainNonce({ head, final }: ChainPlace): Promise<number | null> {
     isKnown ||= (await intents.lanes()).some(({ address }) => address === lane);
-    if (!isKnown) return agreedNonce('latest');
+    if (!isKnown) return agreedNonce(head);
     return final === null ? null : nonceAt(final);
   }
 
   /** Null when nodes have forgotten the state of that block, because there are no new final ones; what is open is followed all the same. */
   const nonceAt = (final: number): Promise<number | null> => agreedNonce(final).catch(() => null);
 
-  async function hold(final: number | null): Promise<boolean> {
+  async function hold(now: ChainPlace): Promise<boolean> {
     const before = held;
-    held = await intents.hold(holder, LEASE_MS, await chainNonce(final));
+    held = await intents.hold(holder, LEASE_MS, await chainNonce(now));
     renewedMs = performance.now();
     // Another process that held it meanwhile counted the nonce up, and what it left is to be ended here.
     if (held && held.nextNonce !== before?.nextNonce) {
@@ -121,7 +121,7 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     // Matches do not depend on each other, and a node may run its whole pool again for each look at what is pending.
     const at = parts.unmined() === 0 ? 'pending' : 'latest';
     const [refusal, failures] = await Promise.all([
-      preflight.refusal(lane),
+      preflight.refusal(lane, place.head),
       preflight.failures(
         list.map(({ encoded }) => encoded),
         at,
@@ -153,9 +153,16 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     return back.filter((_, i) => used[i]);
   }
 
-  /** One node alone neither ends a match nor holds it up: ends it when two nodes see the fault, returns true when they see none. */
+  /**
+   * One node alone neither ends a match nor holds it up: ends it when a majority sees the fault, returns true when it sees none. The
+   * books, and so the match, may know of funds that a block before their last final one did not have.
+   */
   async function isCleared(candidate: Candidate): Promise<boolean> {
     const at = place.head;
+    if (at < ((await parts.finalBlock()) ?? 0)) {
+      candidates.giveBack([candidate], LOOK_AGAIN_MS);
+      return false;
+    }
     const agreed = await preflight.agreedFailure(candidate.encoded, at).catch(() => 'CONTRADICTION' as const);
     if (agreed === null) return true;
     if (agreed === 'CONTRADICTION' || !isFinalFault(agreed, candidate)) {
@@ -182,7 +189,10 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
   async function send(batch: readonly Candidate[]): Promise<void> {
     let left = batch;
     if (left.length === 0) return;
-    const [fee, money] = await Promise.all([readFee(rpc, gasPriceMaxWei), readGasMoney(rpc, lane)]);
+    const [fee, money] = await Promise.all([
+      readFee(rpc, gasPriceMaxWei),
+      readGasMoney({ ask: rpc.agree }, lane, place.head),
+    ]);
     for (let tries = 0; tries < TRIES_MAX && left.length > 0; tries++) {
       const encoded = left.map((one) => one.encoded);
       const call = { to: exchange, data: settleData(encoded), gasLimit: settleGas(encoded) };
@@ -234,7 +244,7 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     const { nextNonce } = held;
     if (open.gaps(used, nextNonce).length === 0) return;
     // A nonce that a block has used is no gap, also before that block is final.
-    for (const nonce of open.gaps(await agreedNonce('latest'), nextNonce).slice(0, UNMINED_MAX)) {
+    for (const nonce of open.gaps(await agreedNonce(place.head), nextNonce).slice(0, UNMINED_MAX)) {
       const call = emptyCall(lane);
       const attempt = await signCall(signer, lane, {
         ...{ chainId, nonce, call },
@@ -247,12 +257,12 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
 
   async function work(now: ChainPlace): Promise<boolean> {
     if (!held || performance.now() - renewedMs >= RENEW_MS) {
-      if (!(await hold(now.final))) return false;
+      if (!(await hold(now))) return false;
     }
     const before = place;
     place = now;
     if (now.head !== before.head || open.isWaiting()) {
-      if (!(await open.follow(now.head, await readNonce(rpc, lane, 'latest')))) held = null;
+      if (!(await open.follow(now.head, await agreedNonce(now.head)))) held = null;
     }
     if (now.final !== null && now.final !== before.final) {
       const used = await nonceAt(now.final);

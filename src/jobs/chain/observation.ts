@@ -127,7 +127,9 @@ export function createObservation(parts: ObservationParts): Observation {
     if (startBlock === null || startBlock >= newest.number) return null;
     const block = await blocks.byNumber(startBlock);
     if (block === null)
-      throw new Error(`two nodes must know block ${startBlock} of CHAIN_START_BLOCK: one does not`);
+      throw new Error(
+        `a majority of the nodes must know block ${startBlock} of CHAIN_START_BLOCK: it does not`,
+      );
     return block;
   }
 

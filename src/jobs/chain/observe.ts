@@ -13,8 +13,10 @@ interface ObserverOptions {
 }
 
 /** After this time without its holder, another process takes the lease. */
-const LEASE_MS = 10_000;
-const RENEW_MS = 2_000;
+const LEASE_MS = 2_000;
+const RENEW_MS = 500;
+/** The time between two looks at a lease that another process has. */
+const LOOK_MS = 250;
 /** A block of BSC takes 450 ms. */
 const PAUSE_MS = 100;
 const AFTER_ERROR_MS = 500;
@@ -38,7 +40,7 @@ export function startObserver({ lease, observation, halt, onError }: ObserverOpt
     while (!stopping.signal.aborted) {
       try {
         if (await lease.take(token, LEASE_MS)) await work();
-        else await pause(RENEW_MS);
+        else await pause(LOOK_MS);
       } catch (error) {
         onError(asError(error));
         await pause(AFTER_ERROR_MS);

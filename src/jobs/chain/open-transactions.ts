@@ -80,7 +80,7 @@ export function createOpenTransactions(
       await transmit(one);
       return true;
     }
-    const call = (await preflight.wouldRevert(lane, one.call)) ? emptyCall(lane) : one.call;
+    const call = (await preflight.wouldRevert(lane, one.call, head)) ? emptyCall(lane) : one.call;
     const attempt = await signCall(signer, lane, { chainId, nonce: one.nonce, call, fee });
     await parts.onStep?.('priced', lane);
     if (!(await intents.again(holder, one.nonce, attempt))) return false;

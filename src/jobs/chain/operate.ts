@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readHead } from '../../chain/blocks';
 import { EXCHANGE } from '../../chain/exchange-contract';
-import { readBytes, readNumber } from '../../chain/hex';
+import { readBytes } from '../../chain/hex';
 import { createPreflight } from '../../chain/preflight';
+import type { Rpc } from '../../chain/rpc';
 import type { Signer } from '../../chain/signer';
 import type { MarketTerms } from '../../exchange/market';
 import type { Intents } from '../../store/chain/intents';
@@ -15,7 +17,7 @@ import { createSpending, type Spending } from './spending';
 import { createTriage } from './triage';
 
 export interface OperatorOptions {
-  readonly rpc: LaneParts['rpc'];
+  readonly rpc: Rpc;
   readonly signer: Signer;
   readonly intents: Intents;
   readonly sendable: Sendable;
@@ -46,7 +48,7 @@ export interface Operator {
 const ROUND_MS = 25;
 const FOLLOW_MS = 150;
 /** Another process holds the lane. */
-const STAND_BY_MS = 1_000;
+const STAND_BY_MS = 250;
 /** Keys may be added to a signer, and another process may leave transactions behind. */
 const LANES_EVERY_MS = 5_000;
 const AFTER_ERROR_MS = 500;
@@ -90,10 +92,7 @@ export function startOperator(options: OperatorOptions): Operator {
   }
 
   async function look(): Promise<number> {
-    const [head, final] = await Promise.all([
-      rpc.ask('eth_blockNumber', [], (answer) => readNumber(answer, 'block number')),
-      finalBlock(),
-    ]);
+    const [head, final] = await Promise.all([readHead(rpc), finalBlock()]);
     place = { head, final };
     return FOLLOW_MS;
   }
@@ -117,7 +116,7 @@ export function startOperator(options: OperatorOptions): Operator {
   /** A signer may hold keys for other uses, too. */
   async function isOperator(address: string): Promise<boolean> {
     const call = { to: options.exchange, data: EXCHANGE.encodeFunctionData('isOperator', [address]) };
-    const is = await rpc.ask(
+    const is = await rpc.agree(
       'eth_call',
       [call, 'latest'],
       (answer) => BigInt(readBytes(answer, 'role')) === 1n,

@@ -12,7 +12,7 @@ export type Step = 'built' | 'signed' | 'enlisted' | 'sent' | 'priced' | 'raised
 
 /** The parts that the lanes of a process share. */
 export interface LaneParts {
-  readonly rpc: Pick<Rpc, 'ask' | 'agree' | 'askAll'>;
+  readonly rpc: Pick<Rpc, 'ask' | 'agree' | 'askHealthy' | 'broadcast' | 'quorum'>;
   readonly signer: Signer;
   readonly preflight: Preflight;
   readonly intents: Intents;
@@ -21,6 +21,8 @@ export interface LaneParts {
   readonly unmined: () => number;
   readonly triage: Triager;
   readonly spending: Pick<Spending, 'add'>;
+  /** The number of the last final block that the books have; null before the first. */
+  readonly finalBlock: () => Promise<number | null>;
   /** Books the failure of a settlement that no live transaction holds, as seen at a block. */
   readonly fail: (settlement: SettlementKey, fault: Fault, blockNumber: number) => Promise<unknown>;
   readonly exchange: string;

@@ -13,7 +13,7 @@ export interface Triage {
   readonly send: readonly Candidate[];
   /** They are looked at again after a while. */
   readonly wait: readonly { readonly candidate: Candidate; readonly pauseMs: number }[];
-  /** One node says that no transaction will settle them; two nodes are asked next. */
+  /** One node says that no transaction will settle them; the others are asked next. */
   readonly doubtful: readonly Candidate[];
 }
 
@@ -34,7 +34,7 @@ const REMEMBERED_MAX = 20_000;
 interface Pause {
   readonly times: number;
 }
-/** Of a match that will not be settled, as two nodes said at a block. */
+/** Of a match that will not be settled, as a majority of the nodes said at a block. */
 interface Look {
   readonly fault: Fault;
   readonly block: number;
@@ -55,7 +55,7 @@ export interface Triager {
   /** `block` is the head at which the failures were seen. */
   sort(list: readonly Candidate[], failures: readonly (Failure | null)[], block: number): Triage;
   /**
-   * Notes what two nodes say of a doubtful match. Returns its fault once two looks, some blocks apart, found the same wallet and
+   * Notes what a majority of the nodes says of a doubtful match. Returns its fault once two looks, some blocks apart, found the same wallet and
    * the same reason; null when it is to be looked at again. A match whose fault changed too often fails without a wallet at fault,
    * unless it was the same one at each look.
    */
