@@ -6,7 +6,7 @@ import { Wallet } from 'ethers';
 
 const baseUrl = process.env.BASE_URL ?? 'http://localhost:3000';
 const BUDGET = '20';
-/** Pays at most so much more than the best ask, in ten-thousandths. */
+/** The most by which a price may be worse than the best of the book, in ten-thousandths. */
 const SLIPPAGE = 200;
 const PAUSE_MS = 3_000;
 
@@ -39,11 +39,15 @@ async function trade() {
   console.log(`bought ${bought.filledSize} ${ticker.name} at ${bought.averagePrice}: ${bought.status}`);
   await sleep(PAUSE_MS, undefined, stop);
   if (bought.filledSize === '0') return;
+  const { bestBid } = (await client.ticker(market.id)).outcomes[outcomeIndex];
+  if (bestBid === null) return console.log(`nobody buys ${ticker.name}`);
+  const least = Math.max(1, Math.round(Number(bestBid) * 10_000) - SLIPPAGE) / 10_000;
   const sold = await client.placeOrder(wallet, market.id, {
     outcomeIndex,
     side: 'SELL',
     orderType: 'MARKET',
     size: bought.filledSize,
+    price: String(least),
   });
   console.log(`sold ${sold.filledSize} ${ticker.name} at ${sold.averagePrice}: ${sold.status}`);
 }

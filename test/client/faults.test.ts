@@ -227,7 +227,9 @@ test('a dry run books nothing', async () => {
   const told = await client.placeOrder(wallet, market.id, ORDER, { dryRun: true });
   expect(told).toMatchObject({ status: 'OPEN', replayed: false });
   expect(await sequence()).toBe(before);
-  await expect(client.placeOrder(wallet, market.id, ORDER, { deadline: 1 })).rejects.toMatchObject({
+  await expect(
+    client.placeOrder(wallet, market.id, ORDER, { deadline: Date.now() - 60_000 }),
+  ).rejects.toMatchObject({
     code: 'DEADLINE_EXCEEDED',
   });
 });

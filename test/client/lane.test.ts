@@ -148,9 +148,7 @@ test.each<[string, unknown]>([
 
 test.each([undefined, '0x00', [undefined]])('cancelMany refuses %p', async (hashes) => {
   await open();
-  await expect(alice.client.cancelMany(hashes as never)).rejects.toThrow(
-    new RangeError('pass an array of hashes'),
-  );
+  await expect(alice.client.cancelMany(hashes as never)).rejects.toThrow(RangeError);
 });
 
 test('an order whose acknowledgement is lost is sent again and booked once', async () => {

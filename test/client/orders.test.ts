@@ -38,13 +38,54 @@ describe('placing orders', () => {
   it('takes no member that an order does not have, and no time in seconds', async () => {
     const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
     const misnamed = { ...order, expiration: 1 };
-    await expect(place(bob, misnamed)).rejects.toThrow(new RangeError('expiration is no member'));
+    await expect(place(bob, misnamed)).rejects.toThrow(new RangeError('expiration is no member of an order'));
     const seconds = Math.floor(Date.now() / 1_000) + 600;
     await expect(place(bob, { ...order, expiresAt: seconds })).rejects.toThrow(
-      new RangeError('expiresAt is in milliseconds'),
+      new RangeError(`expiresAt must be a Date or in milliseconds since 1970, before 2100, not ${seconds}`),
     );
     const placed = await place(bob, { ...order, expiresAt: seconds * 1_000 });
     expect(placed.signed.expiration).toBe(String(seconds));
+  });
+
+  it('ends the signature of an order that never rests 300 s ahead by the clock of the exchange', async () => {
+    const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
+    let aheadMs = 400_000;
+    const { client, wallet } = await stage.trader({
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        if (!url.endsWith('/time')) return answer;
+        const { timestamp } = (await answer.json()) as { timestamp: number };
+        return Response.json({ timestamp: timestamp + aheadMs });
+      },
+    });
+    const aheadSec = ({ signed }: { readonly signed: { readonly expiration: string } }) =>
+      Number(signed.expiration) - Date.now() / 1_000;
+    for (const orderType of ['MARKET', 'IOC'] as const) {
+      const placed = await client.placeOrder(wallet, market.id, { ...order, orderType });
+      // By its own clock it would be 300.
+      expect(aheadSec(placed)).toBeGreaterThan(600);
+      expect(aheadSec(placed)).toBeLessThan(701);
+    }
+    expect((await client.placeOrder(wallet, market.id, order)).signed.expiration).toBe('0');
+    const expiresAt = Date.now() + 3_600_000;
+    const own = await client.placeOrder(wallet, market.id, { ...order, orderType: 'IOC', expiresAt });
+    expect(own.signed.expiration).toBe(String(Math.floor(expiresAt / 1_000)));
+    const [inBatch] = await client.batch(wallet, market.id, [{ ...order, orderType: 'IOC' }]);
+    const { orderHash } = (inBatch as { order: { orderHash: string } }).order;
+    expect(Number((await client.order(orderHash)).expiration)).toBeGreaterThan(Date.now() / 1_000 + 600);
+    // A clock that was wrong when it was read: the refusal makes the client read it again.
+    aheadMs = -3_600_000;
+    const late = await stage.trader({
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        if (!url.endsWith('/time') || aheadMs === 0) return answer;
+        aheadMs = 0;
+        return Response.json({ timestamp: Date.now() - 3_600_000 });
+      },
+    });
+    const placed = await late.client.placeOrder(late.wallet, market.id, { ...order, orderType: 'IOC' });
+    expect(placed).toMatchObject({ status: 'CANCELLED', reason: 'IOC_REMAINDER' });
+    expect(aheadSec(placed)).toBeGreaterThan(200);
   });
 
   it('says what a contract needs as a signer of transactions', async () => {
@@ -80,7 +121,7 @@ describe('placing orders', () => {
     });
   });
 
-  it('sends market orders with a budget, with and without a worst price, and sells tokens at any price', async () => {
+  it('sends market orders with a budget and a worst price', async () => {
     await bob.client.split(market.id, '100');
     await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.5', size: '10' });
     await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.6', size: '10' });
@@ -92,10 +133,22 @@ describe('placing orders', () => {
       price: '0.55',
     });
     expect(limited).toMatchObject({ status: 'CANCELLED', filledSize: '10', averagePrice: '0.5' });
-    const free = await place(alice, { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', budget: '3' });
+    const free = await place(alice, {
+      outcomeIndex: 0,
+      side: 'BUY',
+      orderType: 'MARKET',
+      budget: '3',
+      price: '0.9',
+    });
     expect(free).toMatchObject({ status: 'FILLED', filledSize: '5', averagePrice: '0.6' });
     await place(bob, { outcomeIndex: 0, side: 'BUY', price: '0.2', size: '4' });
-    const sold = await place(alice, { outcomeIndex: 0, side: 'SELL', orderType: 'MARKET', size: '6' });
+    const sold = await place(alice, {
+      outcomeIndex: 0,
+      side: 'SELL',
+      orderType: 'MARKET',
+      size: '6',
+      price: '0.1',
+    });
     expect(sold).toMatchObject({ status: 'CANCELLED', filledSize: '4', averagePrice: '0.2' });
   });
 });

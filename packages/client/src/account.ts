@@ -1,4 +1,5 @@
-import { isWorthAnother, READ_MS_MAX } from './reads';
+import { anything, checkMembers, checkQuery, hash, optional, positive, type Shape, text } from './input';
+import { isWorthAnother, PAGE, PERIOD, partOf, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
 import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
@@ -24,6 +25,15 @@ import type { Portfolio } from './types-portfolio';
 /** The largest number of orders in one request. */
 const CANCEL_HASHES_MAX = 100;
 const KEY_BYTES = 16;
+
+const ORDERS = [...PAGE, 'status', 'marketId', 'side', 'clientOrderId'];
+const JOURNAL = [...PERIOD, 'marketId'];
+const nullable: Shape[string] = (value, name) => {
+  if (value !== null && typeof value !== 'string' && value !== undefined)
+    throw new RangeError(`${name} must be a string, or null to clear it`);
+};
+const PROFILE: Shape = { username: nullable, bio: nullable, avatarUrl: nullable };
+const NEW_KEY: Shape = { name: text, scopes: anything, expiresAt: anything };
 
 /** A member that is present has a value: an undefined `marketId` must not mean every market. */
 export interface CancelAllFilter {
@@ -85,26 +95,34 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
   const again: Ask = async <T>(request: Request): Promise<T> =>
     (await persist(() => sessions.authorized<T>(request), isWorthAnother, READ_MS_MAX)).body;
   const once: Ask = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
-  const get = <T>(path: string, query: object = {}): Promise<T> => again<T>({ method: 'GET', path, query });
+  const get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
+    checkQuery(query, names);
+    return again<T>({ method: 'GET', path, query });
+  };
 
-  const convert = (id: string, verb: 'split' | 'merge', size: Decimal): Promise<Balances> =>
-    again<Balances>({
+  const convert = async (id: string, verb: 'split' | 'merge', size: Decimal): Promise<Balances> => {
+    positive(size, 'size');
+    return again<Balances>({
       method: 'POST',
-      path: `/markets/${encodeURIComponent(id)}/${verb}`,
+      path: `/markets/${partOf(id)}/${verb}`,
       body: { size },
       // The exchange executes requests with the same key once.
       headers: { 'idempotency-key': randomKey() },
     });
+  };
 
   return {
     me: () => get('/me'),
     balances: () => get('/me/balances'),
-    positions: (query) => get('/me/positions', query),
-    portfolio: (timeframe) => get('/me/portfolio', { timeframe }),
-    orders: (query) => get('/me/orders', query),
-    myTrades: (query) => get('/me/trades', query),
-    activity: (query) => get('/me/activity', query),
-    updateProfile: (change) => again({ method: 'PATCH', path: '/me/profile', body: change }),
+    positions: (query) => get('/me/positions', query, [...PAGE, 'status', 'marketId']),
+    portfolio: (timeframe) => get('/me/portfolio', { timeframe }, ['timeframe']),
+    orders: (query) => get('/me/orders', query, ORDERS),
+    myTrades: (query) => get('/me/trades', query, JOURNAL),
+    activity: (query) => get('/me/activity', query, JOURNAL),
+    updateProfile: async (change) => {
+      checkMembers(change, PROFILE, 'a profile');
+      return again({ method: 'PATCH', path: '/me/profile', body: change });
+    },
     faucet: () => once({ method: 'POST', path: '/me/faucet' }),
     split: (id, size) => convert(id, 'split', size),
     merge: (id, size) => convert(id, 'merge', size),
@@ -114,8 +132,11 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
       return raised;
     },
     apiKeys: async () => (await get<{ readonly data: readonly ApiKey[] }>('/me/keys')).data,
-    createApiKey: (key) => once({ method: 'POST', path: '/me/keys', body: key }),
-    deleteApiKey: (id) => once({ method: 'DELETE', path: `/me/keys/${encodeURIComponent(id)}` }),
+    createApiKey: async (key) => {
+      checkMembers(key, NEW_KEY, 'a key');
+      return once({ method: 'POST', path: '/me/keys', body: key });
+    },
+    deleteApiKey: async (id) => once({ method: 'DELETE', path: `/me/keys/${partOf(id)}` }),
     ...cancels(again),
     ...comments(again, once),
   };
@@ -125,7 +146,10 @@ type Ask = <T>(request: Request) => Promise<T>;
 
 function cancels(again: Ask): Cancels {
   return {
-    cancel: (orderHash) => again({ method: 'POST', path: `/orders/${encodeURIComponent(orderHash)}/cancel` }),
+    cancel: async (orderHash) => {
+      hash(orderHash, 'orderHash');
+      return again({ method: 'POST', path: `/orders/${orderHash}/cancel` });
+    },
     cancelAll: async (all = {}) => {
       const isFilter = (entry: unknown) => all.marketId && FILTER.test(String(entry));
       if (`${all}` !== '[object Object]' || !Object.entries(all).every(isFilter))
@@ -135,8 +159,8 @@ function cancels(again: Ask): Cancels {
       return again({ method: 'POST', path: `${path}/orders/cancel-all`, body: filter });
     },
     cancelMany: async (orderHashes) => {
-      if (!Array.isArray(orderHashes) || orderHashes.some((hash) => typeof hash !== 'string'))
-        throw new RangeError('pass an array of hashes');
+      if (!Array.isArray(orderHashes)) throw new RangeError('pass an array of hashes');
+      for (const orderHash of orderHashes) hash(orderHash, 'orderHash');
       const all = { cancelled: [] as string[], notCancelled: {} };
       for (let from = 0; from < orderHashes.length; from += CANCEL_HASHES_MAX) {
         const body = { orderHashes: orderHashes.slice(from, from + CANCEL_HASHES_MAX) };
@@ -150,17 +174,20 @@ function cancels(again: Ask): Cancels {
 }
 
 function comments(again: Ask, once: Ask): Comments {
-  const path = (id: string, more = ''): string => `/comments/${encodeURIComponent(id)}${more}`;
+  const path = (id: string, more = ''): string => `/comments/${partOf(id)}${more}`;
   return {
-    postComment: (marketId, body, parentId) =>
-      once({
+    postComment: async (marketId, body, parentId) => {
+      text(body, 'body');
+      optional(text)(parentId, 'parentId');
+      return once({
         method: 'POST',
-        path: `/markets/${encodeURIComponent(marketId)}/comments`,
+        path: `/markets/${partOf(marketId, 'marketId')}/comments`,
         body: { body, parentId },
-      }),
-    deleteComment: (id) => again({ method: 'DELETE', path: path(id) }),
-    likeComment: (id) => again({ method: 'POST', path: path(id, '/like') }),
-    unlikeComment: (id) => again({ method: 'DELETE', path: path(id, '/like') }),
+      });
+    },
+    deleteComment: async (id) => again({ method: 'DELETE', path: path(id) }),
+    likeComment: async (id) => again({ method: 'POST', path: path(id, '/like') }),
+    unlikeComment: async (id) => again({ method: 'DELETE', path: path(id, '/like') }),
   };
 }
 

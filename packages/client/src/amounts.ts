@@ -1,3 +1,4 @@
+import { shown } from './input';
 import type { Decimal } from './types';
 
 /** Exact decimals, without floating-point numbers. */
@@ -7,7 +8,7 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,59})(?:\.[0-9]{1,60})?$/;
 /** Parses a decimal string to an integer of 10^-decimals. Throws a RangeError on any other text, or too many decimals. */
 export function parseDecimal(text: Decimal, decimals: number, what = 'the number'): bigint {
   if (typeof text !== 'string' || !DECIMAL.test(text)) {
-    throw new RangeError(`${what} must be a decimal string like "0.62", not ${JSON.stringify(text)}`);
+    throw new RangeError(`${what} must be a decimal string like "0.62", not ${shown(text)}`);
   }
   const [whole = '', fraction = ''] = text.split('.');
   if (/[^0]/.test(fraction.slice(decimals))) {

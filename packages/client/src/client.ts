@@ -1,7 +1,9 @@
 import { type Account, createAccount } from './account';
-import { createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
+import { baseUrl, checkMembers, handler, integer, optional, type Shape } from './input';
+import { type Clock, createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
 import { createReads, type Reads } from './reads';
 import {
+  checkSession,
   createSessions,
   type Session,
   type SessionsOptions,
@@ -23,6 +25,16 @@ export interface ClientOptions extends SessionsOptions {
   readonly resolveMs?: number | undefined;
 }
 
+const OPTIONS: Shape = {
+  baseUrl,
+  fetch: optional(handler),
+  decimals: optional(integer(0, 36)),
+  timeoutMs: optional(integer(1)),
+  resolveMs: optional(integer(0)),
+  session: optional(checkSession),
+  onSession: optional(handler),
+};
+
 /**
  * The exchange as functions: reads, the wallet's own views, orders. Every wait has a limit, and every failure is an
  * ExchangeError. Lists come in pages; `walk` reads all rows of one.
@@ -43,6 +55,7 @@ export interface Client extends Reads, Account, Orders {
 }
 
 export function createClient(options: ClientOptions): Client {
+  checkMembers(options, OPTIONS, 'the options');
   const http = createTransport(options.baseUrl, options.fetch, options.timeoutMs);
   let way: Way | null = null;
   const send: Send = (request) => (way ? way(request, http) : http(request));
@@ -52,6 +65,7 @@ export function createClient(options: ClientOptions): Client {
     send,
     sessions,
     trading: reads.trading,
+    clock: exchangeClock(reads.time),
     decimals: decimalsOf(options.decimals, reads.config),
     resolveMs: options.resolveMs ?? RESOLVE_MS_MAX,
   });
@@ -68,6 +82,7 @@ export function createClient(options: ClientOptions): Client {
     },
     useSession: sessions.use,
     useSocket(next) {
+      if (next !== null) handler(next, 'the way');
       way = next;
     },
   };
@@ -84,5 +99,28 @@ function decimalsOf(given: number | undefined, config: () => Promise<ExchangeCon
         throw error;
       });
     return known;
+  };
+}
+
+/** The offset of this machine's clock is measured again this often. */
+const OFFSET_MS = 300_000;
+
+function exchangeClock(time: Reads['time']): Clock {
+  let offsetMs = 0;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    async nowMs() {
+      const sinceMs = Date.now() - readAtMs;
+      // A clock that was set back, or a machine that slept.
+      if (sinceMs < 0 || sinceMs > OFFSET_MS) {
+        const { timestamp } = await time();
+        readAtMs = Date.now();
+        offsetMs = timestamp - readAtMs;
+      }
+      return Date.now() + offsetMs;
+    },
+    forget: () => {
+      readAtMs = Number.NEGATIVE_INFINITY;
+    },
   };
 }

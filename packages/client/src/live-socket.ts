@@ -1,6 +1,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { createAccountEvents } from './account-events';
 import type { Link } from './followed-book';
+import { handler as checkHandler } from './input';
 import { createRenewal } from './renewal';
 import type { SessionEnd, SubscribeAck } from './types-live';
 
@@ -151,6 +152,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     connection: () => ({ socket, token: sent }),
     isConnected: () => socket.connected,
     on<T>(event: string, handler: Handler<T>): () => void {
+      checkHandler(handler, 'the handler');
       const own = account.handlersOf(event);
       if (own) {
         own.add(handler as (body: unknown) => void);
@@ -160,6 +162,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
       return () => void socket.off(event, handler);
     },
     onConnect(handler: ConnectHandler): () => void {
+      checkHandler(handler, 'the handler');
       connectHandlers.add(handler);
       return () => void connectHandlers.delete(handler);
     },

@@ -2,6 +2,7 @@ import { type BookSides, viewOf } from './book';
 import type { ExchangeError } from './errors';
 import { createFollowedBook, type FollowedBook } from './followed-book';
 import type { LiveState } from './following';
+import { baseUrl, checkMembers, flag, handler, hash, integer, optional, type Shape } from './input';
 import { createLiveSocket, type LiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
 import type {
@@ -86,7 +87,25 @@ export interface Live {
   close(): void;
 }
 
+const OPTIONS: Shape = {
+  baseUrl,
+  getToken: optional(handler),
+  cancelOnDisconnect: optional(flag),
+  accountEvents: optional(flag),
+  silenceMsMax: optional(integer(1)),
+};
+const WATCH: Shape = {
+  onBook: optional(handler),
+  onTrade: optional(handler),
+  onTicker: optional(handler),
+  onMarket: optional(handler),
+  onState: optional(handler),
+  onError: optional(handler),
+};
+const MARKETS: Shape = { onNew: optional(handler), onChange: optional(handler) };
+
 export function connectLive(options: LiveOptions): Live {
+  checkMembers(options, OPTIONS, 'the options');
   const silenceMsMax = options.silenceMsMax ?? SILENCE_MS_MAX;
   const followed = new Map<string, Followed>();
   const lists = new Set<MarketsHandlers>();
@@ -141,6 +160,8 @@ export function connectLive(options: LiveOptions): Live {
   }
 
   function watch(id: string, handlers: WatchHandlers = {}): LiveBook {
+    hash(id, 'id');
+    checkMembers(handlers, WATCH, 'the handlers');
     const conditionId = id.toLowerCase();
     const entry = followed.get(conditionId) ?? follow(conditionId);
     const live = liveBookOf(entry.book, () => {
@@ -156,6 +177,7 @@ export function connectLive(options: LiveOptions): Live {
   }
 
   function watchMarkets(handlers: MarketsHandlers): End {
+    checkMembers(handlers, MARKETS, 'the handlers');
     // The same handlers may be passed twice.
     const list = { ...handlers };
     if (lists.size === 0) socket.followMarkets(true);

@@ -1,12 +1,33 @@
-import { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
+import {
+  buildOrder,
+  checkTerms,
+  isImmediate,
+  NEW_ORDER,
+  type OrderParams,
+  type OrderTerms,
+  signOrder,
+  UNSIGNED,
+} from './build-order';
 import { ExchangeError } from './errors';
+import { checkMembers, flag, hash, hex, instant, matching, oneOf, optional, type Shape, text } from './input';
 import { resolved, UNAUTHORIZED, UNKNOWN } from './outcome';
-import type { Sessions, Signer } from './sessions';
+import { checkSigner, type Sessions, type Signer } from './sessions';
 import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
-import type { BatchResult, Booked, Replacement, SignedOrder, Submission, SubmitBody } from './types-account';
+import type {
+  BatchResult,
+  Booked,
+  Replacement,
+  SignedOrder,
+  Submission,
+  SubmitBody,
+  UnsignedOrder,
+} from './types-account';
 
-/** An order to place; the maker is the signer, and the client adds fee, nonce and signature type. */
+/**
+ * An order to place; the maker is the signer, and the client adds fee, nonce and signature type, and an expiration in 300 s
+ * to an order that never rests (MARKET, IOC, FOK).
+ */
 export type NewOrder = Omit<OrderParams, 'maker' | 'signatureType'>;
 
 export interface PlaceOptions {
@@ -17,6 +38,9 @@ export interface PlaceOptions {
   /** Returns the same answer and refusals without booking the order. */
   readonly dryRun?: boolean | undefined;
 }
+
+/** An order of a batch, with its options beside its own members. */
+export type BatchOrder = NewOrder & Omit<PlaceOptions, 'dryRun'>;
 
 export interface Placed extends Submission {
   /** The signed order; sending it again is safe. */
@@ -30,6 +54,25 @@ export interface Replaced extends Placed, Replacement {}
 /** The latest time after the first attempt at which another begins, while the outcome is unknown. */
 export const RESOLVE_MS_MAX = 20_000;
 const TERMS_MAX = 1_000;
+/** How long the signature of an order that never rests is valid. */
+const IMMEDIATE_MS = 300_000;
+const BATCH_MAX = 20;
+
+/** The options of an order, also in a batch. */
+const OPTIONS: Shape = {
+  clientOrderId: optional(matching(/^[A-Za-z0-9_.:-]{1,64}$/, '1 to 64 letters, digits, or _ . : -')),
+  selfTradePrevention: optional(oneOf('NONE', 'CANCEL_TAKER', 'CANCEL_MAKER', 'CANCEL_BOTH')),
+  deadline: optional(instant),
+};
+const SUBMITTING: Shape = { dryRun: optional(flag) };
+const BATCH_ORDER: Shape = { ...NEW_ORDER, ...OPTIONS };
+const PLACE_OPTIONS: Shape = { ...OPTIONS, ...SUBMITTING };
+const SIGNED: Shape = { ...UNSIGNED, signature: hex };
+const BODY: Shape = {
+  ...OPTIONS,
+  order: (order) => checkMembers(order, SIGNED, 'a signed order'),
+  orderType: NEW_ORDER.orderType as Shape[string],
+};
 const CREATE_ATTEMPTS_MAX = 2;
 
 export interface OrdersDeps {
@@ -37,6 +80,8 @@ export interface OrdersDeps {
   readonly sessions: Sessions;
   readonly trading: (marketId: string) => Promise<Trading>;
   readonly decimals: () => Promise<number>;
+  /** The clock of the exchange, epoch milliseconds. */
+  readonly clock: Clock;
   readonly resolveMs: number;
 }
 
@@ -83,13 +128,20 @@ export interface Orders {
   batch(
     signer: Signer,
     market: string | OrderTerms,
-    orders: readonly (NewOrder & PlaceOptions)[],
+    orders: readonly BatchOrder[],
   ): Promise<readonly BatchResult[]>;
+}
+
+/** The clock of the exchange, which may differ from that of this machine. */
+export interface Clock {
+  nowMs(): Promise<number>;
+  /** Reads it again next time. */
+  forget(): void;
 }
 
 /** `forgetNonces`: call it after the wallet raised its nonce. */
 export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void } {
-  const { send, sessions, trading, decimals, resolveMs } = deps;
+  const { send, sessions, trading, decimals, clock, resolveMs } = deps;
   const known = new Map<string, OrderTerms>();
   /** The nonce of each maker, once the exchange has returned it. */
   const nonces = new Map<string, string>();
@@ -120,24 +172,24 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     }
   }
 
-  async function create(terms: OrderTerms, signer: Signer, { nonce, ...order }: NewOrder) {
-    const { address: maker, isContract } = signer;
-    const unsigned = buildOrder(terms, {
+  async function build(terms: OrderTerms, { address: maker, isContract }: Signer, order: NewOrder) {
+    const { nonce = nonces.get(maker.toLowerCase()), orderType } = order;
+    const endsAtMs = isImmediate(orderType) ? (await clock.nowMs()) + IMMEDIATE_MS : undefined;
+    return buildOrder(terms, {
       ...order,
+      expiresAt: order.expiresAt ?? endsAtMs,
       decimals: order.decimals ?? (await decimals()),
-      nonce: nonce ?? nonces.get(maker.toLowerCase()),
+      nonce,
       maker,
       signatureType: isContract ? 3 : 0,
     });
-    return signOrder(signer, terms.eip712, unsigned);
   }
 
-  async function submitOrder(
-    marketId: string,
-    body: SubmitBody,
-    { dryRun = false }: Submitting = {},
-  ): Promise<Placed> {
-    const request = requestOf(`/markets/${encodeURIComponent(marketId)}/orders`, body, dryRun);
+  async function submitOrder(marketId: string, body: SubmitBody, options: Submitting = {}): Promise<Placed> {
+    text(marketId, 'marketId');
+    checkMembers(body, BODY, 'the body of an order');
+    checkMembers(options, SUBMITTING, 'the options');
+    const request = requestOf(`/markets/${encodeURIComponent(marketId)}/orders`, body, options.dryRun);
     return outcomeOf(() => post<Submission>(request, body.order.maker), body);
   }
 
@@ -145,10 +197,14 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     marketId: string,
     oldHash: string,
     body: SubmitBody,
-    { dryRun = false }: Submitting = {},
+    options: Submitting = {},
   ): Promise<Replaced> {
+    text(marketId, 'marketId');
+    hash(oldHash, 'oldHash');
+    checkMembers(body, BODY, 'the body of an order');
+    checkMembers(options, SUBMITTING, 'the options');
     const path = `/markets/${encodeURIComponent(marketId)}/orders/${encodeURIComponent(oldHash)}/replace`;
-    const request = requestOf(path, body, dryRun);
+    const request = requestOf(path, body, options.dryRun);
     return outcomeOf(() => sessions.authorized<Replacement>(request), body);
   }
 
@@ -159,51 +215,73 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   }
 
   const placeOrder: Orders['placeOrder'] = (signer, market, order, options = {}) =>
-    signedAnew(signer, market, order, options, (id, body) => submitOrder(id, body, options));
+    buildAndSubmit(signer, market, order, options, (id, body, submitting) =>
+      submitOrder(id, body, submitting),
+    );
 
-  const replace: Orders['replace'] = (signer, market, oldHash, order, options = {}) =>
-    signedAnew(signer, market, order, options, (id, body) => submitReplacement(id, oldHash, body, options));
+  const replace: Orders['replace'] = async (signer, market, oldHash, order, options = {}) => {
+    hash(oldHash, 'oldHash');
+    return buildAndSubmit(signer, market, order, options, (id, body, submitting) =>
+      submitReplacement(id, oldHash, body, submitting),
+    );
+  };
 
-  /** Builds, signs and sends an order, and once more if the exchange returns another nonce. */
-  async function signedAnew<T>(
+  /** Builds, signs and sends an order, and once more if the exchange answers what to sign instead. */
+  async function buildAndSubmit<T>(
     signer: Signer,
     market: string | OrderTerms,
     order: NewOrder,
     options: PlaceOptions,
-    submit: (marketId: string, body: SubmitBody) => Promise<T>,
+    submit: (marketId: string, body: SubmitBody, submitting: Submitting) => Promise<T>,
   ): Promise<T> {
+    checkSigner(signer);
+    checkMarket(market);
+    checkMembers(order, NEW_ORDER, 'an order');
+    checkMembers(options, PLACE_OPTIONS, 'the options');
     const terms = await termsOf(market);
     for (let attempt = 1; ; attempt++) {
-      const signed = await create(terms, signer, order);
+      const signed = await signOrder(signer, terms.eip712, await build(terms, signer, order));
       try {
-        return await submit(terms.market.id, bodyOf(signed, order, options));
+        return await submit(terms.market.id, bodyOf(signed, order, options), { dryRun: options.dryRun });
       } catch (error) {
-        const isOurs = order.nonce === undefined && attempt < CREATE_ATTEMPTS_MAX;
-        if (!isOurs || !learnNonce(error, signer.address)) throw error;
+        const corrected = correct(error, signer.address);
+        const isOurs = corrected !== null && order[corrected] === undefined;
+        if (!isOurs || attempt === CREATE_ATTEMPTS_MAX) throw error;
       }
     }
   }
 
-  /** Whether the refusal contains the present nonce: the order was not booked, and may be signed again. */
-  function learnNonce(error: unknown, maker: string): boolean {
-    if (!(error instanceof ExchangeError) || error.code !== 'INVALID_NONCE_VALUE') return false;
-    const current = error.problem?.current;
-    if (typeof current !== 'string') return false;
+  /** The member that the client filled in wrongly, according to the refusal; it will fill it in rightly from now on. */
+  function correct(error: unknown, maker: string): 'nonce' | 'expiresAt' | null {
+    if (!(error instanceof ExchangeError)) return null;
+    if (error.code === 'INVALID_EXPIRATION' || error.code === 'ORDER_EXPIRED') {
+      clock.forget();
+      return 'expiresAt';
+    }
+    const current = error.code === 'INVALID_NONCE_VALUE' ? error.problem?.current : null;
+    if (typeof current !== 'string') return null;
     nonces.set(maker.toLowerCase(), current);
-    return true;
+    return 'nonce';
   }
 
   async function batch(
     signer: Signer,
     market: string | OrderTerms,
-    orders: readonly (NewOrder & PlaceOptions)[],
+    orders: readonly BatchOrder[],
   ): Promise<readonly BatchResult[]> {
+    checkSigner(signer);
+    checkMarket(market);
+    if (!Array.isArray(orders) || orders.length === 0 || orders.length > BATCH_MAX)
+      throw new RangeError(`orders must be an array of 1 to ${BATCH_MAX}`);
+    for (const order of orders) checkMembers(order, BATCH_ORDER, 'an order of a batch');
     const terms = await termsOf(market);
     const bodies: SubmitBody[] = [];
-    for (const order of orders) {
-      const { clientOrderId, selfTradePrevention, deadline, dryRun, ...own } = order;
-      const signed = await create(terms, signer, own);
-      bodies.push(bodyOf(signed, own, order));
+    const unsigned: UnsignedOrder[] = [];
+    for (const { clientOrderId, selfTradePrevention, deadline, ...order } of orders)
+      unsigned.push(await build(terms, signer, order));
+    for (const [i, order] of orders.entries()) {
+      const signed = await signOrder(signer, terms.eip712, unsigned[i] as UnsignedOrder);
+      bodies.push(bodyOf(signed, order, order));
     }
     const request: Request = {
       method: 'POST',
@@ -214,7 +292,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     const attempt = async () => {
       const reply = await post<{ results: readonly BatchResult[] }>(request, signer.address);
       results = reply.body.results;
-      for (const error of results.flatMap(problemOf)) learnNonce(error, signer.address);
+      for (const error of results.flatMap(problemOf)) correct(error, signer.address);
       return reply;
     };
     try {
@@ -235,7 +313,12 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   return { placeOrder, submitOrder, replace, submitReplacement, batch, forgetNonces: () => nonces.clear() };
 }
 
-const requestOf = (path: string, body: SubmitBody, dryRun: boolean): Request => ({
+function checkMarket(market: unknown): void {
+  if (typeof market === 'string' && market !== '') return;
+  checkTerms(market);
+}
+
+const requestOf = (path: string, body: SubmitBody, dryRun = false): Request => ({
   method: 'POST',
   path,
   ...(dryRun ? { query: { dryRun: true } } : {}),
@@ -252,7 +335,7 @@ const bodyOf = (
   orderType,
   clientOrderId,
   selfTradePrevention,
-  deadline: deadline && Math.trunc(Number(deadline)),
+  deadline: deadline === undefined ? undefined : Math.trunc(Number(deadline)),
 });
 
 /** Whether an order of a batch was booked; if not, the result has the reason. */

@@ -1,4 +1,5 @@
 import { type ExchangeError, REQUEST_TIMEOUT, SERVER_ERROR } from './errors';
+import { checkQuery, text } from './input';
 import type { Sessions } from './sessions';
 import { persist, type Send } from './transport';
 import type {
@@ -31,7 +32,19 @@ const AGAIN: ReadonlySet<number> = new Set([REQUEST_TIMEOUT, 429]);
 export const isWorthAnother = ({ status, code, retryable }: ExchangeError): boolean =>
   retryable && code !== 'NOT_SIGNED_IN' && (status === 0 || AGAIN.has(status) || status >= SERVER_ERROR);
 
-const marketPath = (id: string, view = ''): string => `/markets/${encodeURIComponent(id)}${view}`;
+/** A part of a path; a missing one must not become "undefined". */
+export function partOf(id: string, name = 'id'): string {
+  text(id, name);
+  return encodeURIComponent(id);
+}
+
+const marketPath = (id: string, view = ''): string => `/markets/${partOf(id)}${view}`;
+
+export const PAGE = ['limit', 'cursor'];
+const DEPTH = ['depth'];
+const MARKETS = [...PAGE, 'status', 'category', 'tag', 'q', 'sort'];
+const CANDLES = ['interval', 'from', 'to', 'outcomeIndex', 'limit'];
+export const PERIOD = [...PAGE, 'since', 'until', 'order'];
 
 interface Depth {
   readonly depth?: number | undefined;
@@ -65,36 +78,50 @@ export interface Reads {
 }
 
 export function createReads(send: Send, sessions: Sessions): Reads {
-  const get = async <T>(path: string, query: object = {}): Promise<T> =>
-    (await persist(() => send<T>({ method: 'GET', path, query }), isWorthAnother, READ_MS_MAX)).body;
+  const get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
+    checkQuery(query, names);
+    return (await persist(() => send<T>({ method: 'GET', path, query }), isWorthAnother, READ_MS_MAX)).body;
+  };
   /** A list without pages. */
-  const all = async <T>(path: string, query?: object): Promise<readonly T[]> =>
-    (await get<{ readonly data: readonly T[] }>(path, query)).data;
+  const all = async <T>(path: string, query?: object, names?: readonly string[]): Promise<readonly T[]> =>
+    (await get<{ readonly data: readonly T[] }>(path, query, names)).data;
+  /** Of at most 50 markets. */
+  const several = async <T>(
+    path: string,
+    ids: readonly string[],
+    query: object = {},
+  ): Promise<readonly T[]> => {
+    if (!Array.isArray(ids)) throw new TypeError('ids must be an array');
+    for (const id of ids) text(id, 'id');
+    return all(path, { ids: ids.join(), ...query }, ['ids', ...DEPTH]);
+  };
 
   return {
     config: () => get('/config'),
     time: () => get('/time'),
     version: () => get('/version'),
-    markets: (query) => get('/markets', query),
-    event: (slug) => get(`/events/${encodeURIComponent(slug)}`),
+    markets: (query) => get('/markets', query, MARKETS),
+    event: async (slug) => get(`/events/${partOf(slug, 'slug')}`),
     categories: () => all('/categories'),
-    market: (id) => get(marketPath(id)),
-    trading: (id) => get(marketPath(id, '/trading')),
-    orderbook: (id, query) => get(marketPath(id, '/orderbook'), query),
-    ticker: (id) => get(marketPath(id, '/ticker')),
-    priceHistory: (id, timeframe) => get(marketPath(id, '/price-history'), { timeframe }),
-    candles: (id, query) => get(marketPath(id, '/candles'), query),
-    orderbooks: (ids, query) => all('/orderbooks', { ids: ids.join(), ...query }),
-    tickers: (ids) => all('/tickers', { ids: ids.join() }),
-    trades: (id, query) => get(marketPath(id, '/trades'), query),
+    market: async (id) => get(marketPath(id)),
+    trading: async (id) => get(marketPath(id, '/trading')),
+    orderbook: async (id, query) => get(marketPath(id, '/orderbook'), query, DEPTH),
+    ticker: async (id) => get(marketPath(id, '/ticker')),
+    priceHistory: async (id, timeframe) =>
+      get(marketPath(id, '/price-history'), { timeframe }, ['timeframe']),
+    candles: async (id, query) => get(marketPath(id, '/candles'), query, CANDLES),
+    orderbooks: (ids, query) => several('/orderbooks', ids, query),
+    tickers: (ids) => several('/tickers', ids),
+    trades: async (id, query) => get(marketPath(id, '/trades'), query, PERIOD),
     order: async (orderHash) => {
-      const request = { method: 'GET', path: `/orders/${encodeURIComponent(orderHash)}` } as const;
+      const request = { method: 'GET', path: `/orders/${partOf(orderHash, 'orderHash')}` } as const;
       const ask = () => (sessions.current() ? sessions.authorized<Order>(request) : send<Order>(request));
       return (await persist(ask, isWorthAnother, READ_MS_MAX)).body;
     },
-    orderFills: (orderHash, query) => get(`/orders/${encodeURIComponent(orderHash)}/fills`, query),
-    profile: (address) => get(`/profiles/${encodeURIComponent(address)}`),
-    comments: (id, query) => get(marketPath(id, '/comments'), query),
+    orderFills: async (orderHash, query) =>
+      get(`/orders/${partOf(orderHash, 'orderHash')}/fills`, query, PAGE),
+    profile: async (address) => get(`/profiles/${partOf(address, 'address')}`),
+    comments: async (id, query) => get(marketPath(id, '/comments'), query, PAGE),
   };
 }
 

@@ -1,4 +1,5 @@
 import { ExchangeError } from './errors';
+import { address, checkMembers, integer, type Shape, shown, text } from './input';
 import { siweText } from './siwe';
 import { type Answer, persist, type Request, type Send } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
@@ -17,6 +18,18 @@ export interface Signer {
   ): Promise<string>;
 }
 
+/** Throws a TypeError on a signer that cannot sign, and a RangeError on its address. */
+export function checkSigner(
+  signer: unknown,
+  method: 'signMessage' | 'signTypedData' = 'signTypedData',
+): void {
+  const one = signer as Partial<Signer> | null | undefined;
+  if (typeof one?.[method] !== 'function') throw new TypeError(`the signer needs ${method}`);
+  if (one.isContract !== undefined && typeof one.isContract !== 'boolean')
+    throw new TypeError(`isContract of the signer must be true or false, not ${shown(one.isContract)}`);
+  address(one.address, 'the address of the signer');
+}
+
 /** The session to store in order to stay signed in. It is a secret. */
 export interface Session {
   readonly accessToken: string;
@@ -24,6 +37,13 @@ export interface Session {
   readonly address: string;
   /** The expiration of the access token, epoch milliseconds. */
   readonly expiresAt: number;
+}
+
+const SESSION: Shape = { accessToken: text, refreshToken: text, address, expiresAt: integer(0) };
+
+/** Throws on anything but a session or null. */
+export function checkSession(session: unknown): void {
+  if (session !== null) checkMembers(session, SESSION, 'a session');
 }
 
 export interface SessionsOptions {
@@ -72,6 +92,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
   });
 
   async function signIn(signer: Signer): Promise<Session> {
+    checkSigner(signer, 'signMessage');
     const nonce = await persist(
       () => send<Challenge>({ method: 'GET', path: `/auth/nonce/${signer.address}` }),
       (error) => error.status === 0,
@@ -163,6 +184,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
   return {
     current: () => session,
     use: (next) => {
+      checkSession(next);
       session = next;
     },
     signIn,
