@@ -125,7 +125,8 @@ export type Judgement = { readonly refused: Refused } | { readonly order: NewOrd
  * Finds mistakes that the exchange would certainly refuse, before a wallet signs; the exchange checks everything else.
  */
 export function judge(inputs: Inputs, standing: Standing): Judgement {
-  const wrong = wrongPrice(inputs, standing) ?? wrongAmount(inputs) ?? wrongShares(inputs, standing);
+  const wrong =
+    wrongPrice(inputs, standing) ?? wrongAmount(inputs) ?? wrongShares(inputs, standing) ?? wrongEnd(inputs);
   if (wrong) return { refused: wrong };
   const found = estimate(inputs, standing);
   if (!found) {
@@ -182,6 +183,12 @@ function wrongShares(inputs: Inputs, { market }: Standing): Refused | null {
   const below = Math.floor(lots / lot) * lot;
   return wordsOf('INVALID_LOT', facts, { nearest: [below, below + lot].map(sizeOf) });
 }
+
+/** An empty date must not become an order without an end. */
+const wrongEnd = ({ expiresAtMs = null }: Inputs): Refused | null =>
+  expiresAtMs !== null && Number.isNaN(expiresAtMs)
+    ? { field: 'form', text: 'Choose the date and the time at which the order expires.' }
+    : null;
 
 /** Checks against the present book and balances. */
 function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly refused: Refused } | null {

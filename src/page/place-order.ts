@@ -1,4 +1,4 @@
-import type { Market, NewOrder, Order, Submission } from 'ctf-exchange-client';
+import type { Market, NewOrder, Order, Placed, Submission } from 'ctf-exchange-client';
 import { reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
 import { connection, isLiveSoon, type Shown } from './market-data';
@@ -41,8 +41,8 @@ export async function place(inputs: Inputs, shown: Shown, standing: Standing, wa
 }
 
 /** Makes a record of the answer, to show it at once; the exchange's own record follows. */
-function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: Submission): Order {
-  const { outcomeIndex, side, orderType = 'GTC', expiresAt: expiresAtMs = null } = order;
+function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: Placed): Order {
+  const { outcomeIndex, side, orderType = 'GTC' } = order;
   return {
     ...placed,
     marketId: market.id,
@@ -52,7 +52,7 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
     tokenId: market.outcomes[outcomeIndex]?.tokenId ?? '',
     side,
     orderType,
-    expiration: expiresAtMs === null ? '0' : String(Math.floor(Number(expiresAtMs) / 1_000)),
+    expiration: placed.signed.expiration,
     clientOrderId: null,
     updatedAt: placed.createdAt,
     fills: [],

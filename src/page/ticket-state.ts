@@ -13,8 +13,9 @@ export const shares: Cell<string> = cell('');
 /** Dollars that a market order may spend. Of amount and shares the one typed last counts; the other is empty. */
 export const amount: Cell<string> = cell('');
 
-export type Expiry = 'never' | 'hour' | 'day' | 'date';
-export const expiry: Cell<Expiry> = cell<Expiry>('never');
+export type Expiry = 'month' | 'hour' | 'day' | 'date' | 'never';
+/** A signature that never ends is a choice, because only the contract can revoke it. */
+export const expiry: Cell<Expiry> = cell<Expiry>('month');
 /** In the format of a date and time field. */
 export const expiryDate: Cell<string> = cell('');
 
@@ -66,7 +67,7 @@ function fillIn(next: Filled): void {
   typeShares(next.shares);
   if (next.price !== undefined) orderType.set('GTC');
   price.set(next.price ?? null);
-  expiry.set('never');
+  expiry.set('month');
 }
 
 /** Another market means another order. */

@@ -106,6 +106,11 @@ test.each([
   expect(refused({ shares, price: '1' })).toEqual({ field: 'shares', text: expect.stringMatching(text) });
 });
 
+test('an order whose date is still empty does not become one that never expires', () => {
+  expect(refused({ expiresAtMs: Number.NaN })?.text).toMatch(/^Choose the date/);
+  expect(refused({ expiresAtMs: null })).toBeNull();
+});
+
 test('numbers are read as people write them', () => {
   for (const price of ['55', ' 55¢', '55.0', '55,00']) expect(refused({ price })).toBeNull();
   for (const shares of ['1,000', '1 000', '1000.00']) {

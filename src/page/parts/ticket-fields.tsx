@@ -219,10 +219,11 @@ export const SharesField = ({ inputs, standing, refused, isSignedIn }: FieldProp
 };
 
 const EXPIRIES: readonly (readonly [Expiry, string])[] = [
-  ['never', 'Never'],
+  ['month', 'In 30 days'],
   ['hour', 'In an hour'],
   ['day', 'In a day'],
   ['date', 'At a date…'],
+  ['never', 'Never'],
 ];
 
 /** The expiration of the rest that stays in the book. */

@@ -35,6 +35,7 @@ const WalletChoice = lazy(async () => (await import('./later')).LATER.WalletChoi
 const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, null);
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** After this time the person needs to see that the order is still in progress. */
 const SLOW_MS = 3_000;
 
@@ -44,10 +45,12 @@ function expiresAtMs(): number | null {
     case 'hour':
       return nowMs() + HOUR_MS;
     case 'day':
-      return nowMs() + 24 * HOUR_MS;
+      return nowMs() + DAY_MS;
+    case 'month':
+      return nowMs() + 30 * DAY_MS;
     case 'date':
-      return Date.parse(expiryDate.get()) || null;
-    default:
+      return Date.parse(expiryDate.get());
+    case 'never':
       return null;
   }
 }
