@@ -197,7 +197,7 @@ const MACHINE_CLOCK: readonly string[] = [
   ...['demo/demo.ts', 'demo/maker.ts', 'demo/opinion.ts', 'demo/wallet.ts', 'page/units.ts'].map(
     (file) => `src/${file}`,
   ),
-  ...['followed-book.ts', 'sessions.ts'].map((file) => `${CLIENT}/${file}`),
+  ...['clock.ts', 'followed-book.ts', 'sessions.ts'].map((file) => `${CLIENT}/${file}`),
 ];
 
 test('the machine’s clock is read only by the files named for it', () => {

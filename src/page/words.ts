@@ -128,6 +128,7 @@ const FORM: Record<string, Say> = {
   NETWORK: () => `The exchange could not be reached. Is this device online? ${again}`,
   TIMEOUT: () => `The exchange did not answer in time. ${again}`,
   INVALID_REQUEST: ({ detail }) => `The exchange did not accept this: ${text(detail)}.`,
+  IDEMPOTENCY_KEY_REUSED: () => `This was asked for before, with other numbers. ${ours}`,
   INVALID_JSON: () => `The exchange did not understand the order. ${ours}`,
   INVALID_ADDRESS: () => 'The wallet returned an invalid address.',
   INVALID_TOKEN: () => `The order names another market. Reload the page. ${ours}`,

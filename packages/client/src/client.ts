@@ -1,6 +1,7 @@
 import { type Account, createAccount } from './account';
+import { exchangeClock } from './clock';
 import { baseUrl, checkMembers, handler, integer, optional, type Shape } from './input';
-import { type Clock, createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
+import { createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
 import { createReads, type Reads } from './reads';
 import {
   checkSession,
@@ -99,28 +100,5 @@ function decimalsOf(given: number | undefined, config: () => Promise<ExchangeCon
         throw error;
       });
     return known;
-  };
-}
-
-/** The offset of this machine's clock is measured again this often. */
-const OFFSET_MS = 300_000;
-
-function exchangeClock(time: Reads['time']): Clock {
-  let offsetMs = 0;
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    async nowMs() {
-      const sinceMs = Date.now() - readAtMs;
-      // A clock that was set back, or a machine that slept.
-      if (sinceMs < 0 || sinceMs > OFFSET_MS) {
-        const { timestamp } = await time();
-        readAtMs = Date.now();
-        offsetMs = timestamp - readAtMs;
-      }
-      return Date.now() + offsetMs;
-    },
-    forget: () => {
-      readAtMs = Number.NEGATIVE_INFINITY;
-    },
   };
 }

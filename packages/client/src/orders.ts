@@ -8,6 +8,7 @@ import {
   signOrder,
   UNSIGNED,
 } from './build-order';
+import type { Clock } from './clock';
 import { ExchangeError } from './errors';
 import { checkMembers, flag, hash, hex, instant, matching, oneOf, optional, type Shape, text } from './input';
 import { resolved, UNAUTHORIZED, UNKNOWN } from './outcome';
@@ -130,13 +131,6 @@ export interface Orders {
     market: string | OrderTerms,
     orders: readonly BatchOrder[],
   ): Promise<readonly BatchResult[]>;
-}
-
-/** The clock of the exchange, which may differ from that of this machine. */
-export interface Clock {
-  nowMs(): Promise<number>;
-  /** Reads it again next time. */
-  forget(): void;
 }
 
 /** `forgetNonces`: call it after the wallet raised its nonce. */
