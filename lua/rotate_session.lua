@@ -1,9 +1,11 @@
 #!lua flags=allow-oom
--- rotate_session: exchanges the refresh token of one pair of a session for the next pair. Using the token again soon returns
--- the same pair (a lost reply). Using it again later ends the session, because two parties then hold the token.
+-- rotate_session: exchanges the refresh token of one pair of a session for the next pair. Using the token again returns the
+-- same pair (a lost reply) soon after, and later, newly dated, while no token of that pair was used. Otherwise it ends the
+-- session, because two parties then hold the token.
 --
--- {s:<sid>}  hash: n, the number of the newest pair; `u<number>` -> ms at which that pair's refresh token was first
---            used, kept while it can be replayed; over, when a reuse ended the session
+-- {s:<sid>}  hash: n, the number of the newest pair; `u<number>` -> ms at which the pair after it was issued,
+--            kept while it can be replayed; noted, the highest number of a pair whose access token was used
+--            (note_pair); over, when a reuse ended the session
 --
 -- KEYS     1 {s:<sid>}
 -- ARGV     1 number of the pair presented   2 lifetime of the session from now, milliseconds
@@ -35,8 +37,8 @@ local function forget(newest)
   end
 end
 
-local state = redis.call('HMGET', session, 'n', 'over', 'u' .. integer.text(presented))
-local newest, over, used = tonumber(state[1]), state[2], tonumber(state[3])
+local state = redis.call('HMGET', session, 'n', 'over', 'u' .. integer.text(presented), 'noted')
+local newest, over, used, noted = tonumber(state[1]), state[2], tonumber(state[3]), tonumber(state[4] or 1)
 
 if not newest or presented > newest then
   return { GONE, 0, 0 }
@@ -52,6 +54,12 @@ if presented == newest then
 end
 if used and now - used <= grace then
   return { REPLAYED, presented + 1, used }
+end
+-- Neither token of the newest pair was ever used, so the client does not have it: issue it again, with a new date.
+if used and presented == newest - 1 and noted < newest then
+  redis.call('HSET', session, 'u' .. integer.text(presented), integer.text(now))
+  redis.call('PEXPIRE', session, ARGV[2])
+  return { REPLAYED, newest, now }
 end
 redis.call('HSET', session, 'over', '1')
 return { REUSED, 0, 0 }

@@ -6,7 +6,7 @@ import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
 
 /**
  * A session is a family of token pairs, numbered from 1. A refresh token contains the number of its pair and can be
- * used once, for the next pair. No token is stored, because the number and time of a pair are enough to sign it again.
+ * used once, for the next pair; again only while the client cannot have received that pair. No token is stored, because the number and time of a pair are enough to sign it again.
  *
  * All replicas share the sessions. Each method is one atomic step and takes effect on every replica before it returns.
  * Times are those of the store, so replicas whose clocks differ sign identical pairs.
@@ -21,6 +21,8 @@ export interface SessionStore {
    *   `presented` is the newest                      -> the next pair becomes the newest, the time of this use is stored,
    *                                                     the session lives `ttlSec` from now: rotated
    *   `presented` was first used `graceMs` ago or less -> the result of that first use: replayed
+   *   `presented` is the number before the newest, and neither token of the newest pair was used
+   *                                                  -> that pair, issued now: replayed
    *   `presented` is older                           -> the session ends: reused
    *   `presented` is newer than the newest           -> gone
    */
@@ -29,6 +31,8 @@ export interface SessionStore {
   remember(address: string, sid: string, atMs: number, ttlSec: number): Promise<void>;
   /** The ids of the wallet's sessions, some of which may have ended. */
   sessionsOf(address: string): Promise<string[]>;
+  /** Whether the session is live; notes that the access token of pair `generation` was used. */
+  use(sid: string, generation: number): Promise<boolean>;
   isLive(sid: string): Promise<boolean>;
   /** Ends the session; repeating it changes nothing. */
   revoke(sid: string): Promise<void>;
@@ -58,9 +62,11 @@ export interface Sessions {
 }
 
 const SID_BYTES = 16;
-/** The time during which a client that lost the answer may ask again. */
+/** The time during which tabs or programs that share a session may use the same refresh token. */
 const REPLAY_GRACE_MS = 10_000;
 const JTI = /^[0-9a-f]{32}\.([1-9][0-9]{0,14})\.[ar]$/;
+/** The number of a pair; NaN for an id that is not one of ours. */
+const generationOf = (jti: string): number => Number(JTI.exec(jti)?.[1]);
 
 interface SessionsOptions {
   readonly tokens: Tokens;
@@ -100,18 +106,18 @@ export function createSessions({ tokens, store, apiKeys, onLogout = () => {} }: 
     },
     refresh: async (refreshToken) => {
       const { address, sid, jti } = tokens.verify('refresh', refreshToken);
-      const presented = JTI.exec(jti)?.[1];
-      if (presented === undefined) throw new Refusal('TOKEN_INVALID');
-      const rotation = await store.rotate(sid, Number(presented), refresh, REPLAY_GRACE_MS);
+      const presented = generationOf(jti);
+      if (Number.isNaN(presented)) throw new Refusal('TOKEN_INVALID');
+      const rotation = await store.rotate(sid, presented, refresh, REPLAY_GRACE_MS);
       if (rotation.kind === 'reused') throw new Refusal('REFRESH_REUSED');
       if (rotation.kind === 'gone') throw ended();
-      if (rotation.kind === 'rotated') await store.remember(address, sid, rotation.atMs, refresh);
+      await store.remember(address, sid, rotation.atMs, refresh);
       return pair(address, sid, rotation.generation, rotation.atMs);
     },
     authenticate: async (accessToken) => {
       if (apiKeys && isKey(accessToken)) return apiKeys.authenticate(accessToken);
-      const { address, sid, issuedAtSec, expiresAtSec } = tokens.verify('access', accessToken);
-      if (!(await store.isLive(sid))) throw ended();
+      const { address, sid, jti, issuedAtSec, expiresAtSec } = tokens.verify('access', accessToken);
+      if (!(await store.use(sid, generationOf(jti)))) throw ended();
       return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec), scopes: null };
     },
     logout,

@@ -1,6 +1,6 @@
 /** The result of using a refresh token: src/auth/sessions.ts has the rules, src/store/people/sessions.ts executes them. */
 export type Rotation =
-  /** Pair `generation`, made at `atMs`: now, or for `replayed` at the first use of this refresh token. */
+  /** Pair `generation`, made at `atMs`: now, or for `replayed` perhaps earlier. */
   | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
   /** The refresh token was used before: this call or an earlier one ended the session. */
   | { readonly kind: 'reused' }

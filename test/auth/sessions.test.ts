@@ -3,6 +3,7 @@ import { createSessions, type SessionStore, type Sessions } from '../../src/auth
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import type { TokenPair } from '../../src/exchange/session';
 import { createSessionStore } from '../../src/store/people/sessions';
+import { sessionKey } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
@@ -99,9 +100,60 @@ test('the old token returns the identical pair even if the new pair has been use
   expect((await here.authenticate(third.accessToken)).address).toBe(alice.address);
 });
 
+test('a reply that is lost for longer than 10 s does not end the session: the next pair was never used', async () => {
+  const first = await here.open(alice.address);
+  const lost = await here.refresh(first.refreshToken);
+  // Of a request that was sent before: it says nothing about the new pair.
+  expect((await there.authenticate(first.accessToken)).sid).toBe(sidOf(first));
+  for (const ageMs of [GRACE_MS + 1, 86_400_000]) {
+    await ageUse(first, 1, ageMs);
+    const second = await there.refresh(first.refreshToken);
+    expect(tokens.verify('refresh', second.refreshToken).jti).toBe(
+      tokens.verify('refresh', lost.refreshToken).jti,
+    );
+    expect(tokens.verify('access', second.accessToken).jti).toBe(
+      tokens.verify('access', lost.accessToken).jti,
+    );
+  }
+  // The same for each pair of a session.
+  const second = await here.refresh(first.refreshToken);
+  await here.authenticate(second.accessToken);
+  const third = await here.refresh(second.refreshToken);
+  await ageUse(first, 2, GRACE_MS + 1);
+  const again = await there.refresh(second.refreshToken);
+  expect(tokens.verify('refresh', again.refreshToken).jti).toBe(
+    tokens.verify('refresh', third.refreshToken).jti,
+  );
+});
+
+test.each(['access', 'refresh'] as const)(
+  'once the %s token of the next pair was used, a reuse after 10 s ends the whole session',
+  async (use) => {
+    const first = await here.open(alice.address);
+    const second = await here.refresh(first.refreshToken);
+    if (use === 'access') await there.authenticate(second.accessToken);
+    else await there.refresh(second.refreshToken);
+    expect(await there.refresh(first.refreshToken)).toMatchObject({ address: alice.address });
+    await ageUse(first, 1, GRACE_MS + 1);
+    expect(await codeOf(() => there.refresh(first.refreshToken))).toBe('REFRESH_REUSED');
+    expect(await codeOf(() => here.authenticate(second.accessToken))).toBe('TOKEN_INVALID');
+  },
+);
+
+test('a token that is used after its session has ended leaves nothing in Redis', async () => {
+  const first = await here.open(alice.address);
+  const second = await here.refresh(first.refreshToken);
+  await here.logout(sidOf(first));
+  expect(await codeOf(() => there.authenticate(second.accessToken))).toBe('TOKEN_INVALID');
+  const run = createScripts(server.client());
+  expect(await run('note_pair', [sessionKey(sidOf(first))], [2])).toBe(0);
+  expect(await server.client().exists(sessionKey(sidOf(first)))).toBe(0);
+});
+
 test('a reuse after 10 s ends the whole family, at once and everywhere', async () => {
   const first = await here.open(alice.address);
   const second = await here.refresh(first.refreshToken);
+  await here.authenticate(second.accessToken);
   await ageUse(first, 1, GRACE_MS + 1);
   const other = await here.open(alice.address);
   expect(await codeOf(() => there.refresh(first.refreshToken))).toBe('REFRESH_REUSED');
@@ -116,7 +168,8 @@ test('a reuse after 10 s ends the whole family, at once and everywhere', async (
 
 test('the 10 s count from the first use, not from the last', async () => {
   const first = await here.open(alice.address);
-  await here.refresh(first.refreshToken);
+  const second = await here.refresh(first.refreshToken);
+  await here.authenticate(second.accessToken);
   await ageUse(first, 1, GRACE_MS - 5_000);
   await here.refresh(first.refreshToken);
   await ageUse(first, 1, 5_001);

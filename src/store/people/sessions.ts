@@ -34,6 +34,15 @@ export function createSessionStore({ redis, run }: { redis: RedisClient; run: Ru
 
     sessionsOf: (address: string): Promise<string[]> => redis.zrange(walletSessionsKey(address), '0', '-1'),
 
+    use: async (sid: string, generation: number): Promise<boolean> => {
+      const key = sessionKey(sid);
+      const [newest, over, noted] = await redis.hmget(key, 'n', 'over', 'noted');
+      if (typeof newest !== 'string' || typeof over === 'string') return false;
+      // Once for each pair; the first one supersedes nothing.
+      if (generation > Number(noted ?? 1)) await run('note_pair', [key], [generation]);
+      return true;
+    },
+
     isLive: async (sid: string): Promise<boolean> => {
       const [newest, over] = await redis.hmget(sessionKey(sid), 'n', 'over');
       return typeof newest === 'string' && typeof over !== 'string';

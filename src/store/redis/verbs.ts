@@ -227,6 +227,7 @@ export const VERBS = {
   note_action: verb(['actions', 'actionRecords'], 2).replies<number>(),
   add_key: verb(['apiKeys'], 3, { args: true }).replies<Flag>(),
   open_session: verb(['session'], 1).replies<Buffer | number>(),
+  note_pair: verb(['session'], 1).replies<Flag>(),
   rotate_session: verb(['session'], 3).replies<(Buffer | number)[]>(),
   burn_nonce: verb(['nonce'], 2).replies<Flag>(),
   take_points: verb(['allowance'], 2).replies<Buffer | number>(),

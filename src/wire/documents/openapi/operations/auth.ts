@@ -29,7 +29,7 @@ export const AUTH_OPERATIONS: Operations = {
     tag: 'Sign',
     summary: 'New tokens for a refresh token',
     description:
-      'The old refresh token is no longer valid. Using it again ends the session (`REFRESH_REUSED`), except within 10 s of its first use: then the answer is the same pair of tokens, because the first answer may have been lost.',
+      'The old refresh token is no longer valid. Using it again ends the session (`REFRESH_REUSED`), except within 10 s of its first use, and later while neither token of the new pair was used: then the answer is the same pair of tokens, because the first answer may have been lost.',
     limited: true,
     body: { shape: refreshShape, example: { refreshToken: SESSION.refreshToken } },
     success: { description: 'The next tokens of the session.', schema: 'Session', example: SESSION },
