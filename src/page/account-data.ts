@@ -5,7 +5,7 @@ import { remember, remembered } from './market-list-data';
 import { newsOf } from './order-words';
 import { nameOf } from './outcome-names';
 import { tell } from './toasts';
-import { dollars, microOf } from './units';
+import { dollars, microOf, nowMs } from './units';
 
 /** The data of the signed-in wallet; a part is null until it is known. */
 export interface Account {
@@ -20,6 +20,8 @@ const ORDERS_MAX = 100;
 const TRADES_MAX = 50;
 /** The interval in which positions are read again, because their values change with prices. */
 const REFRESH_MS = 15_000;
+/** A page that was hidden this long may have slept, and its socket may not know yet that it is dead. */
+const AWAY_MS = 30_000;
 /** Waits for related events of the wallet; the cost of a position is computed a moment after a fill. */
 const SETTLE_MS = [150, 2_000] as const;
 
@@ -146,6 +148,9 @@ wallet.subscribe(restart);
 live.onConnect(({ authenticated }) => {
   if (authenticated) reloadAccount();
 });
+live.onResumed(({ resumed }) => {
+  if (!resumed) reloadAccount();
+});
 live.onOrder((order) => {
   showOrder(order);
   silently(learnMarkets([order.marketId]));
@@ -154,6 +159,12 @@ live.onTrade(reloadSoon);
 live.onBalance((balances) => {
   silently(tellOfPayout(account.get().balances, balances));
   showBalances(balances);
+});
+let hiddenAtMs: number | null = null;
+document.addEventListener('visibilitychange', () => {
+  const isAway = hiddenAtMs !== null && nowMs() - hiddenAtMs > AWAY_MS;
+  hiddenAtMs = document.visibilityState === 'hidden' ? nowMs() : null;
+  if (hiddenAtMs === null && isAway) reloadAccount();
 });
 setInterval(() => {
   if (wallet.get() && document.visibilityState === 'visible') silently(loadPositions());

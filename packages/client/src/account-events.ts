@@ -1,6 +1,7 @@
 import type { Socket } from 'socket.io-client';
 import { type AccountPosition, createAccountPosition } from './account-position';
 import type { AccountNumbers, AccountResumed, ExchangeState } from './types-live';
+import { callUser } from './user-code';
 
 type Handler = (body: unknown) => void;
 
@@ -20,7 +21,7 @@ export function createAccountEvents(socket: Socket): AccountEvents {
       const taken = position.take(body);
       if (taken === 'missing') socket.io.engine?.close();
       if (taken !== 'new') return;
-      for (const handler of [...own]) handler(body);
+      for (const handler of [...own]) callUser(() => handler(body));
     });
   }
   socket.on('exchange:update', ({ epoch }: ExchangeState) => position.epoch(epoch));

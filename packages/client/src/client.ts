@@ -47,8 +47,11 @@ export interface Client extends Reads, Account, Orders {
   signIn(signer: Signer): Promise<Session>;
   /** Ends the session everywhere; in this client even if the exchange does not respond. */
   signOut(options?: SignOutOptions): Promise<void>;
-  /** An access token for the next request, renewed in time; null without a session. Pass it to `connectLive`. */
-  accessToken(): Promise<string | null>;
+  /**
+   * An access token for the next request, renewed in time, and when it equals `refused`; null without a session. Pass it to
+   * `connectLive`.
+   */
+  accessToken(refused?: string | null): Promise<string | null>;
   /** Takes over the session of another tab, or drops this one without ending it. */
   useSession(next: Session | null): void;
   /** From now on orders and cancels go over a socket while that is possible: `client.useSocket(orderSocket(live))`. Null ends it. */

@@ -69,10 +69,12 @@ export function createFollowedBook({
   function happen(event: Untimed<FollowingEvent>): void {
     const [next, effects] = step(following, { ...event, nowMs: Date.now() });
     following = next;
+    // What heals the book comes before the handlers of its users.
+    for (const effect of effects) if (!isTold(effect)) run(effect);
     for (const effect of effects) {
       // A handler may have stopped the book.
       if (isStopped) return;
-      run(effect);
+      if (isTold(effect)) run(effect);
     }
   }
 
@@ -86,6 +88,8 @@ export function createFollowedBook({
     clearTimeout(timer);
     if (pauseMs !== null) timer = setTimeout(happen, pauseMs, { type: 'paused' });
   }
+
+  const isTold = ({ type }: Effect): boolean => type.startsWith('tell');
 
   function run(effect: Effect): void {
     if (effect.type === 'ask') ask(effect.question);

@@ -2,14 +2,18 @@ import { io, type Socket } from 'socket.io-client';
 import { createAccountEvents } from './account-events';
 import type { Link } from './followed-book';
 import { handler as checkHandler } from './input';
-import { createRenewal } from './renewal';
+import { createRenewal, type GetToken } from './renewal';
 import type { SessionEnd, SubscribeAck } from './types-live';
+import { callUser } from './user-code';
 
 export interface LiveSocketOptions {
   /** The URL of the exchange; "" in a page that the exchange serves. */
   readonly baseUrl: string;
-  /** Returns a wallet's access token at every connection; null for none. `client.accessToken` fits. */
-  readonly getToken?: (() => Promise<string | null> | string | null) | undefined;
+  /**
+   * Returns a wallet's access token at every connection; null for none. `client.accessToken` fits. While it rejects, or returns
+   * the token `refused`, the socket is public and it is called again.
+   */
+  readonly getToken?: GetToken | undefined;
   /** The wallet's orders are cancelled 10 s after its last such socket was closed. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** False: for `orderSocket` alone, without the events of the wallet. */
@@ -29,6 +33,8 @@ const RECONNECT_MS = 250;
 const RECONNECT_MS_MAX = 2_000;
 const ANSWER_MS_MAX = 5_000;
 const TOKEN_MS_MAX = 10_000;
+/** The pause before `getToken` is called again while the socket is public because it has no token. */
+const TOKEN_AGAIN_MS = 2_000;
 /** The exchange accepts 50 messages a second from a socket. */
 const SUBSCRIBE_BURST = 40;
 const SUBSCRIBE_EVERY_MS = 25;
@@ -54,12 +60,17 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   let refused: string | null = null;
   let isClosed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let tokenTimer: ReturnType<typeof setTimeout> | undefined;
+  let isTokenDue = false;
   let pauseMs = RECONNECT_MS;
   const pacer = createPacer();
   /** The requests on this connection. */
   const asked = new Set<string>();
 
-  const socket: Socket = io(options.baseUrl || undefined, {
+  // Socket.IO takes the path of its URL for a namespace.
+  const [, origin, path = ''] = /^(https?:\/\/[^/]+)(.*?)\/*$/.exec(options.baseUrl) ?? [];
+  const socket: Socket = io(origin, {
+    path: `${path}/socket.io`,
     transports: ['websocket'],
     forceNew: true,
     timeout: CONNECT_MS_MAX,
@@ -68,19 +79,37 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     auth: (answer) => void tokenNow().then((token) => answer(authOf(token))),
   });
 
-  /** A refused token is not sent again, because books need no token. */
-  async function tokenNow(): Promise<string | null> {
-    sent = null;
+  /** A token that is not `refused`; null for none, undefined while there should be one. */
+  async function askToken(): Promise<string | null | undefined> {
     if (!getToken) return null;
     let late: ReturnType<typeof setTimeout> | undefined;
-    const none = new Promise<null>((resolve) => {
-      late = setTimeout(resolve, TOKEN_MS_MAX, null);
+    const none = new Promise<undefined>((resolve) => {
+      late = setTimeout(resolve, TOKEN_MS_MAX);
     });
-    const asked = Promise.resolve().then(getToken);
-    const token = await Promise.race([asked, none]).catch(() => null);
+    const asked = Promise.resolve(refused).then(getToken);
+    const token = await Promise.race([asked, none]).catch(() => undefined);
     clearTimeout(late);
-    sent = token === refused ? null : token;
+    return token !== null && token === refused ? undefined : token;
+  }
+
+  /** Books need no token, so they do not wait for one. */
+  async function tokenNow(): Promise<string | null> {
+    sent = null;
+    const token = await askToken();
+    isTokenDue = token === undefined;
+    sent = token ?? null;
     return sent;
+  }
+
+  /** A public socket that should be the wallet's connects again as soon as there is a token. */
+  function upgradeLater(): void {
+    clearTimeout(tokenTimer);
+    tokenTimer = setTimeout(async () => {
+      const token = await askToken();
+      if (isClosed || !socket.connected || sent !== null) return;
+      if (token === undefined) upgradeLater();
+      else if (token !== null) socket.disconnect().connect();
+    }, TOKEN_AGAIN_MS);
   }
 
   const authOf = (token: string | null): Record<string, unknown> =>
@@ -109,14 +138,17 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     pauseMs = RECONNECT_MS;
     pacer.reset();
     asked.clear();
+    if (isTokenDue) upgradeLater();
     events.onConnect();
-    for (const handler of [...connectHandlers]) handler({ authenticated: sent !== null });
+    const authenticated = sent !== null;
+    for (const handler of [...connectHandlers]) callUser(() => handler({ authenticated }));
   });
   socket.on('disconnect', (why) => {
     pacer.clear();
     renewal.stop();
-    events.onDisconnect(why);
+    clearTimeout(tokenTimer);
     if (why === 'io server disconnect') comeBack();
+    events.onDisconnect(why);
   });
   socket.on('connect_error', (error: Error & { data?: Partial<SessionEnd> }) => {
     if (error.data?.code === 'TOKEN_INVALID' || error.data?.code === 'TOKEN_EXPIRED') refused = sent;
@@ -158,8 +190,9 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
         own.add(handler as (body: unknown) => void);
         return () => void own.delete(handler as (body: unknown) => void);
       }
-      socket.on(event, handler);
-      return () => void socket.off(event, handler);
+      const guarded = (body: T): void => callUser(() => handler(body));
+      socket.on(event, guarded);
+      return () => void socket.off(event, guarded);
     },
     onConnect(handler: ConnectHandler): () => void {
       checkHandler(handler, 'the handler');
@@ -176,6 +209,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     close(): void {
       isClosed = true;
       clearTimeout(timer);
+      clearTimeout(tokenTimer);
       renewal.stop();
       pacer.clear();
       socket.disconnect();

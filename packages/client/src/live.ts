@@ -15,6 +15,7 @@ import type {
   OrderUpdate,
   TradeUpdate,
 } from './types-live';
+import { callUser } from './user-code';
 
 export interface WatchHandlers {
   /** The book has changed; `update` is null when it is a snapshot. */
@@ -130,10 +131,10 @@ export function connectLive(options: LiveOptions): Live {
   socket.on<Ticker>('ticker:update', (body) => tell(at(body), ({ handlers }) => handlers.onTicker?.(body)));
   socket.on<Market>('market:update', (body) => {
     tell(at(body), ({ handlers }) => handlers.onMarket?.(body));
-    for (const list of [...lists]) list.onChange?.(body);
+    for (const list of [...lists]) callUser(() => list.onChange?.(body));
   });
   socket.on<Market>('market:new', (body) => {
-    for (const list of [...lists]) list.onNew?.(body);
+    for (const list of [...lists]) callUser(() => list.onNew?.(body));
   });
   const checks = setInterval(() => {
     for (const book of books()) book.check();
@@ -216,7 +217,7 @@ function tell(
   entry: Followed | undefined,
   act: (watcher: { readonly handlers: WatchHandlers; readonly live: LiveBook }) => void,
 ): void {
-  for (const watcher of [...(entry?.watchers ?? [])]) act(watcher);
+  for (const watcher of [...(entry?.watchers ?? [])]) callUser(() => act(watcher));
 }
 
 function liveBookOf(followed: FollowedBook, stop: () => void): LiveBook {

@@ -4,8 +4,11 @@ import type { Socket } from 'socket.io-client';
 const AGAIN_EVERY_MS = 2_000;
 const ANSWER_MS_MAX = 5_000;
 
+/** Returns a wallet's access token, but not `refused`, which has ended or is about to; null for none. */
+export type GetToken = (refused: string | null) => Promise<string | null> | string | null;
+
 export interface RenewalOptions {
-  readonly getToken: (() => Promise<string | null> | string | null) | undefined;
+  readonly getToken: GetToken | undefined;
   /** The present token of the socket. */
   readonly current: () => string | null;
   readonly renewed: (token: string) => void;
@@ -25,7 +28,7 @@ export function createRenewal(socket: Socket, { getToken, current, renewed }: Re
     clearTimeout(timer);
     const ending = current();
     Promise.resolve()
-      .then(() => getToken?.() ?? null)
+      .then(() => getToken?.(ending) ?? null)
       .catch(() => null)
       .then((token) => {
         if (!socket.connected || ending === null || current() !== ending) return;

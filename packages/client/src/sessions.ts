@@ -1,9 +1,10 @@
 import { ExchangeError } from './errors';
-import { address, checkMembers, integer, type Shape, shown, text } from './input';
+import { address, checkMembers, flag, integer, optional, type Shape, shown, text } from './input';
 import { siweText } from './siwe';
 import { type Answer, persist, type Request, type Send } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
 import type { Challenge, Tokens } from './types-account';
+import { callUser } from './user-code';
 
 /** The signer: an ethers Wallet fits unchanged, an EIP-1193 wallet needs a few lines around it. */
 export interface Signer {
@@ -57,6 +58,8 @@ const EXPIRY_MARGIN_MS = 30_000;
 const REFRESH_MS_MAX = 8_000;
 const UNAUTHORIZED = 401;
 
+const SIGN_OUT: Shape = { everywhere: optional(flag) };
+
 export interface SignOutOptions {
   /** Ends every session of the wallet, on all its devices. API keys stay. */
   readonly everywhere?: boolean | undefined;
@@ -69,8 +72,11 @@ export interface Sessions {
   use(next: Session | null): void;
   signIn(signer: Signer): Promise<Session>;
   signOut(options?: SignOutOptions): Promise<void>;
-  /** An access token for the next request, renewed when it is about to expire; null without a session. */
-  accessToken(): Promise<string | null>;
+  /**
+   * An access token for the next request, renewed when it is about to expire or equals `refused`, which the exchange does not
+   * accept; null without a session.
+   */
+  accessToken(refused?: string | null): Promise<string | null>;
   /** Sends a request with the wallet's token; a token that the exchange refuses is renewed, once. */
   authorized<T>(request: Request): Promise<Answer<T>>;
 }
@@ -81,7 +87,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
 
   function set(next: Session | null): void {
     session = next;
-    options.onSession?.(next);
+    callUser(() => options.onSession?.(next));
   }
 
   const sessionOf = (tokens: Tokens, askedAtMs: number): Session => ({
@@ -141,14 +147,16 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     return underway.next;
   }
 
-  async function accessToken(): Promise<string | null> {
+  async function accessToken(refused: string | null = null): Promise<string | null> {
     if (session === null) return null;
+    const isAccepted = (one: Session): boolean => one.accessToken !== refused;
     const leftMs = session.expiresAt - Date.now();
-    if (leftMs > EXPIRY_MARGIN_MS) return session.accessToken;
+    if (isAccepted(session) && leftMs > EXPIRY_MARGIN_MS) return session.accessToken;
     try {
       return (await refresh(session)).accessToken;
     } catch (error) {
-      if (session !== null && session.expiresAt > Date.now()) return session.accessToken;
+      if (session !== null && isAccepted(session) && session.expiresAt > Date.now())
+        return session.accessToken;
       throw error;
     }
   }
@@ -168,7 +176,9 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     }
   }
 
-  async function signOut({ everywhere = false }: SignOutOptions = {}): Promise<void> {
+  async function signOut(ending: SignOutOptions = {}): Promise<void> {
+    checkMembers(ending, SIGN_OUT, 'the options');
+    const { everywhere = false } = ending;
     if (session === null) return;
     try {
       await authorized<void>({
