@@ -4,6 +4,7 @@ import { startTypedClients, type Trader, type TypedClients } from '../support/ty
 import { until } from '../support/waiting';
 import { expectRest, tradeSome } from './following';
 import { type FrameProxy, startFrameProxy } from './frame-proxy';
+import { startPathProxy } from './path-proxy';
 
 const UPDATES = 40;
 const UPDATE = '42["orderbook:update"';
@@ -61,6 +62,59 @@ test('a book stays equal to REST and to every checksum through many updates', as
   expect(shown.length).toBeGreaterThan(UPDATES);
   for (const { book: one, checksum } of shown) if (checksum) expect(checksumOf(one)).toBe(checksum);
   expect(states()).toEqual(['live']);
+});
+
+test.each(['onState', 'onBook'] as const)(
+  'a handler %s that throws stops neither the book nor the other watchers, and its error reaches the runtime',
+  async (name) => {
+    const bug = new Error('a bug in the page');
+    const uncaught: unknown[] = [];
+    // The queue of the client, because an uncaught error would end the process of the test.
+    const queued = jest.spyOn(globalThis, 'queueMicrotask').mockImplementation((act) => {
+      try {
+        act();
+      } catch (error) {
+        uncaught.push(error);
+      }
+    });
+    try {
+      live = connectLive({ baseUrl: proxy.url, silenceMsMax: NEVER_MS });
+      let isDue = false;
+      live.watch(market.conditionId, {
+        [name]: () => {
+          if (isDue) throw bug;
+        },
+      });
+      const book = live.watch(market.conditionId, { onState: (state, why) => told.push({ state, why }) });
+      await isLive(book);
+      isDue = true;
+      await tradeSome(market, traders, 5);
+      let lost = 0;
+      proxy.filter((text) => (isUpdate(text) && lost++ === 0 ? null : text));
+      await tradeSome(market, traders, 12);
+      await expectRest(traders[0], market, book);
+      expect(states()).toEqual(['live', 'stale', 'live']);
+      expect(uncaught.length).toBeGreaterThan(0);
+      expect(new Set(uncaught)).toEqual(new Set([bug]));
+    } finally {
+      queued.mockRestore();
+    }
+  },
+);
+
+test('an exchange below a path of its host is followed, too', async () => {
+  const { port, stop } = await startPathProxy(stage.port(0), '/exchange');
+  try {
+    for (const baseUrl of [`http://127.0.0.1:${port}/exchange`, `http://127.0.0.1:${port}/exchange/`]) {
+      live = connectLive({ baseUrl });
+      await isLive(live.watch(market.conditionId));
+      live.close();
+    }
+    live = connectLive({ baseUrl: `${stage.url()}//` });
+    await isLive(live.watch(market.conditionId));
+  } finally {
+    await stop();
+  }
 });
 
 test('a lost update is noticed, and the missing updates are requested', async () => {

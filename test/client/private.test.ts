@@ -3,8 +3,10 @@ import {
   type BalanceUpdate,
   connectLive,
   type Live,
+  type LiveOptions,
   type Market,
   type OrderUpdate,
+  type Session,
   type TradeUpdate,
 } from 'ctf-exchange-client';
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
@@ -38,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => live.close());
 
-async function connect(getToken: () => Promise<string | null>, baseUrl = stage.url()): Promise<void> {
+async function connect(getToken: LiveOptions['getToken'], baseUrl = stage.url()): Promise<void> {
   live = connectLive({ baseUrl, getToken });
   live.onConnect(({ authenticated }) => connections.push(authenticated));
   live.onOrder((order) => orders.push(order));
@@ -80,6 +82,39 @@ test('a session that ends disconnects its socket, which returns for books, and a
   await buy(alice, '0.4');
   await until('heard', () => orders.length > 0);
   expect(connections).toEqual([true, false, true]);
+});
+
+test('a socket whose token could not be read becomes the wallet’s as soon as it can', async () => {
+  let fails = true;
+  await connect(async () => {
+    if (fails) throw new TypeError('fetch failed');
+    return alice.client.accessToken();
+  });
+  const book = live.watch(market.conditionId);
+  await until('live', () => book.state === 'live');
+  expect(connections).toEqual([false]);
+  fails = false;
+  await until('the wallet’s', () => connections.length === 2);
+  await buy(alice, '0.4');
+  await until('heard', () => orders.length > 0);
+  expect(connections).toEqual([false, true]);
+});
+
+test('a token that the exchange refuses is named to the caller, and the client renews it whatever its clock says', async () => {
+  const refusals: (string | null)[] = [];
+  const { session } = alice.client;
+  // For the client it lasts another hour.
+  alice.client.useSession({
+    ...(session as Session),
+    accessToken: 'no.such.token',
+    expiresAt: Date.now() + 3_600_000,
+  });
+  await connect(async (refused) => {
+    refusals.push(refused);
+    return alice.client.accessToken(refused);
+  });
+  expect([connections, refusals]).toEqual([[true], [null, 'no.such.token']]);
+  expect(await alice.client.accessToken()).not.toBe('no.such.token');
 });
 
 test('a refused token is not tried again, but the next token is', async () => {

@@ -84,7 +84,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     if (!getToken) return null;
     let late: ReturnType<typeof setTimeout> | undefined;
     const none = new Promise<undefined>((resolve) => {
-      late = setTimeout(resolve, TOKEN_MS_MAX);
+      late = setTimeout(resolve, TOKEN_MS_MAX, undefined);
     });
     const asked = Promise.resolve(refused).then(getToken);
     const token = await Promise.race([asked, none]).catch(() => undefined);
