@@ -73,7 +73,6 @@ describe('accepted values', () => {
       { chainId: 56, exchangeAddress: ADDRESS, conditionalTokensAddress: ADDRESS },
     ],
     [{ PUBLIC_BASE_URL: 'https://api.example.com/' }, { publicBaseUrl: 'https://api.example.com' }],
-    [{ PUBLIC_BASE_URL: 'https://example.com/v1/' }, { publicBaseUrl: 'https://example.com/v1' }],
     [{ ARCHIVE_KEEP_MONTHS: '12' }, { archiveKeepMonths: 12 }],
     [{ SHARDS: '64' }, { shards: 64 }],
     [{ REDIS_URL: 'rediss://u:p@h:1/2' }, { redisUrls: ['rediss://u:p@h:1/2'], redisGiven: true }],
@@ -130,7 +129,10 @@ describe('refused values', () => {
       ],
     ],
     ['NETWORK', ['Mainnet', '97']],
-    ['PUBLIC_BASE_URL', ['example.com', 'ftp://a', 'http://u:p@a', 'http://a/?b', 'http://a/#b']],
+    [
+      'PUBLIC_BASE_URL',
+      ['example.com', 'ftp://a', 'http://u:p@a', 'http://a/?b', 'http://a/#b', 'https://example.com/v1/'],
+    ],
     ['EXCHANGE_ADDRESS', ['0x12', `${ADDRESS}0`, `0x${'0'.repeat(40)}`, `0x${'g'.repeat(40)}`]],
     // One letter in the wrong case, one digit changed.
     ['COLLATERAL_ADDRESS', ['0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266']],

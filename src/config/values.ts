@@ -138,6 +138,14 @@ export function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
+/** The page and the console are served at the root of a host. */
+export function parsePublicUrl(text: string): string {
+  const url = parseBaseUrl(text);
+  if (url !== new URL(url).origin)
+    throw new BadValue('may have no path: give the exchange a host name of its own');
+  return url;
+}
+
 export function parseOrigins(text: string): '*' | readonly string[] {
   if (text === '*') return text;
   if (text === 'none') return [];

@@ -16,6 +16,7 @@ import {
   parseOrigins,
   parsePrivateKey,
   parsePrivateKeys,
+  parsePublicUrl,
   parseRedisUrls,
   parseRpcUrls,
   parseSignerUrl,
@@ -96,8 +97,8 @@ export const VARIABLES = {
   ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(
-    parseBaseUrl,
-    'what clients call; gives the SIWE domain and uri; required in production (else http://localhost:PORT)',
+    parsePublicUrl,
+    'what clients call, without a path; gives the SIWE domain and uri; required in production (else http://localhost:PORT)',
     { requiredOn: 'production' },
   ),
   EXCHANGE_ADDRESS: variable(

@@ -50,7 +50,7 @@ test('the served document is the one that this code builds', async () => {
 });
 
 test("the document of the sockets names this deployment's own address", async () => {
-  const elsewhere = await exchange.replica({ PUBLIC_BASE_URL: 'https://exchange.example/markets/' });
+  const elsewhere = await exchange.replica({ PUBLIC_BASE_URL: 'https://exchange.example/' });
   const servers = await Promise.all(
     [exchange.client, elsewhere.client].map(async (client) => {
       const { body } = await client.get('/asyncapi.json');
@@ -62,6 +62,6 @@ test("the document of the sockets names this deployment's own address", async ()
   const { publicBaseUrl } = (await exchange.client.get('/config')).body;
   expect(servers).toEqual([
     `${publicBaseUrl.replace('http', 'ws')}/socket.io`,
-    'wss://exchange.example/markets/socket.io',
+    'wss://exchange.example/socket.io',
   ]);
 });

@@ -134,10 +134,10 @@ function usedSchemas(start: Json): Json {
 
 /** The address of the sockets of an exchange, from the address that its clients call. */
 function serverOf(publicBaseUrl: string): Json {
-  const { host, protocol, pathname } = new URL(publicBaseUrl);
+  const { host, protocol } = new URL(publicBaseUrl);
   return {
     host,
-    pathname: `${pathname.replace(/\/$/, '')}/socket.io`,
+    pathname: '/socket.io',
     protocol: protocol === 'https:' ? 'wss' : 'ws',
     description: 'The server of this document. Without a token the socket is public.',
     security: [TOKEN],
