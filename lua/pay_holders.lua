@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- pay_holders: pays holders of tokens of a resolved or void market, a bounded number at a time, and deletes their tokens. A
 -- payout deletes the holder's token account, so repeating a step cannot pay twice. The order of the holders does not matter:
--- run it until no holder is left. It pays nothing while orders still rest in the market.
+-- run it until no holder is left. It pays nothing while orders still rest in the market, or while the result can be taken back.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:m:<id>:bal   5 {x}:m:<id>:paid   6 {x}:bal   7 {x}:out
 --          8 {x}:ending; and the lists of markets of the paid wallets, {x}:w:<address>
@@ -68,7 +68,8 @@ end
 
 local b = book.open(shard, market, resolution.FIELD)
 local ended = b and b.known[resolution.FIELD] or ''
-if ended == '' then
+local now_ms = outbox.now_ms()
+if ended == '' or resolution.pending(b.key, now_ms) then
   return { 0, 0 }
 end
 local outcome, resolved_ms, paid_ms, sets, paid, accounts = struct.unpack(resolution.FORMAT, ended)
@@ -78,7 +79,6 @@ elseif redis.call('ZCARD', KEYS[2]) + redis.call('ZCARD', KEYS[3]) > 0 then
   return { 0, 1 }
 end
 
-local now_ms = outbox.now_ms()
 local holders = redis.call('HRANDFIELD', KEYS[4], integer.text(most), 'WITHVALUES')
 local count = #holders / 2
 local left = redis.call('HLEN', KEYS[4]) > count and 1 or 0

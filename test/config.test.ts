@@ -166,6 +166,7 @@ describe('refused values', () => {
     ['RATE_LIMIT', ['yes', 'OFF']],
     ['BROADCAST_INTERVAL_MS', ['-1', '10001', '2.5']],
     ['MATCH_MAKERS_MAX', ['0', '1001']],
+    ['RESOLVE_DELAY', ['-1', '604801', '0.5']],
     ['CORS_ORIGINS', ['example.com', 'https://a.com/', 'https://a.com,*']],
     ['TRUST_PROXY', ['true', 'on', '10.0.0.0/33', '10.0.0.0/8/8', 'proxy', '1.2.3']],
     ['LOG_LEVEL', ['verbose', 'INFO']],

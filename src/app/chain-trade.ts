@@ -88,12 +88,14 @@ interface MarketParts {
   readonly view: (marketId: string) => Promise<MarketView>;
   readonly oracleAddress: string;
   readonly contracts: Contracts;
+  readonly clock: () => number;
+  readonly resolveDelayMs: number;
 }
 
 /** With funds on a chain, a market opens once the chain knows it, and ends as its oracle reports there. */
 export function marketsOnChain(
   markets: Markets,
-  { requests, view, oracleAddress, contracts }: MarketParts,
+  { requests, view, oracleAddress, contracts, clock, resolveDelayMs }: MarketParts,
 ): Markets {
   return {
     ...markets,
@@ -121,7 +123,14 @@ export function marketsOnChain(
         );
       }
       if (status !== 'CLOSED') await markets.close(id);
-      await requests.wantResult(id, { outcome, evidence });
+      const before = (await requests.wantedResults()).get(id);
+      if (before?.outcome === outcome) return;
+      await requests.wantResult(id, { outcome, evidence, dueMs: clock() + resolveDelayMs });
+    },
+    async unresolve(id) {
+      const { status } = (await view(id)).state;
+      const isOver = status === 'RESOLVED' || status === 'VOIDED';
+      if (isOver || !(await requests.withdrawResult(id))) throw marketNotOpen(status);
     },
   };
 }

@@ -101,6 +101,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     ...{ requests, conditions, finalBlock, markets, oracle },
     view: reads.view,
     allMarkets: marketList,
+    now: store.clock.now,
   };
   const observer = observe(config, chain, store, log);
   const operator = operate(config, chain, store, log);

@@ -112,6 +112,8 @@ const openMarkets = (config: Config, engine: Engine, clock: Clock): Markets =>
       binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
     defaultOracle: checksumAddress(config.chain?.oracleAddress ?? config.exchangeAddress),
     shardCount: config.shards,
+    // With funds on a chain the report to the chain waits, and the result follows it.
+    resolveDelayMs: config.chain ? 0 : config.resolveDelayMs,
   });
 
 /** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
@@ -133,6 +135,8 @@ function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...p
           requests,
           view: reads.view,
           contracts: contractsOf(config),
+          clock: clock.now,
+          resolveDelayMs: config.resolveDelayMs,
         });
   return { engine, markets, ownMarkets, chainRequests: requests };
 }

@@ -148,7 +148,7 @@ const after = ({ ours, common }: Plan): string[] => [
 async function askForMarkets({ redis, keys, reads, chainRequests }: CliStore): Promise<void> {
   for (const id of await redis.hkeys(keys.markets)) {
     const { state } = await reads.view(id);
-    if (state.resolution) await chainRequests.wantResult(id, state.resolution);
+    if (state.resolution) await chainRequests.wantResult(id, { ...state.resolution, dueMs: 0 });
     if (state.status !== 'DRAFT') await chainRequests.openMarket(id);
   }
 }

@@ -5,7 +5,13 @@ import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
 import { presentOwnMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
-import { modeShape, newMarketOf, newMarketShape, resolveShape } from '../wire/requests/operator';
+import {
+  checkConfirm,
+  modeShape,
+  newMarketOf,
+  newMarketShape,
+  resolveShape,
+} from '../wire/requests/operator';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
@@ -101,6 +107,7 @@ const STEPS = {
   pause: PATHS.adminPause,
   resume: PATHS.adminResume,
   close: PATHS.adminClose,
+  unresolve: PATHS.adminUnresolve,
 } as const;
 export type Step = keyof typeof STEPS;
 export const STEP_NAMES = Object.keys(STEPS) as Step[];
@@ -116,17 +123,40 @@ export const forGood =
     return command(run);
   };
 
+/** Asks first, unless it is confirmed by --yes or by the name of the outcome. */
 export const resolveMarket =
-  (name: string, sent: { readonly outcomeIndex: OutcomeIndex; readonly evidence?: string }): Command =>
-  (run) => {
+  (
+    name: string,
+    sent: { readonly outcomeIndex: OutcomeIndex; readonly evidence?: string; readonly confirm?: string },
+    isSure: boolean,
+  ): Command =>
+  async (run) => {
     const body = resolveShape.parse(sent);
     const { outcomeIndex, evidence } = body;
+    const market = await run.store.reads.market(await idOf(run.store, name));
+    if (market) checkConfirm(market.terms, body);
+    if (!isSure && body.confirm === undefined) {
+      const outcome = JSON.stringify(market?.terms.outcomeNames[outcomeIndex]);
+      await confirmEnd(run, `resolve ${name}: ${outcome} has won, and every holder is paid`, name);
+    }
     const act = (markets: CliStore['markets'], id: MarketId) => markets.resolve(id, outcomeIndex, evidence);
     return change(name, PATHS.adminResolve, body, act)(run);
   };
 
-export const voidMarket = (name: string): Command =>
-  change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null));
+export const voidMarket =
+  (name: string, isSure: boolean): Command =>
+  async (run) => {
+    if (!isSure) await confirmEnd(run, `void ${name}: every token is paid a half`, name);
+    return change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null))(run);
+  };
+
+/** Says until when the result can be taken back. */
+function confirmEnd(run: Run, what: string, name: string): Promise<void> {
+  const { resolveDelayMs } = run.store.config;
+  if (resolveDelayMs === 0) return run.confirm(what);
+  const until = `${resolveDelayMs / 1_000} s later; until then "markets unresolve ${name}" takes it back`;
+  return run.confirm(`${what} ${until}`, false);
+}
 
 function change(
   name: string,

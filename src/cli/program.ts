@@ -194,29 +194,30 @@ function addMarkets(program: Commander, choose: Choose): void {
     );
   markets
     .command('resolve <market>')
-    .description('resolve a market: cancel its resting orders and pay every holder; this cannot be undone')
+    .description(
+      'resolve a market: after RESOLVE_DELAY its resting orders are cancelled and every holder is paid',
+    )
     .addOption(
       new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
     )
     .option('--evidence <url>', 'https: the page that shows it')
+    .option('--confirm <name>', 'the name of the outcome that won, in place of --yes')
     .option('--yes', SURE)
     .action((name: string, { outcome, yes = false, ...rest }: Resolving) => {
       const outcomeIndex = outcome === 'yes' || outcome === '0' ? 0 : 1;
-      const what = `resolve ${name}: outcome ${outcome} has won, and every holder is paid`;
-      choose(forGood(what, yes, resolveMarket(name, { outcomeIndex, ...rest })));
+      choose(resolveMarket(name, { outcomeIndex, ...rest }, yes));
     });
   markets
     .command('void <market>')
-    .description('end a market without a winner and pay a half for each token; this cannot be undone')
+    .description('end a market without a winner and pay a half for each token, after RESOLVE_DELAY')
     .option('--yes', SURE)
-    .action((name: string, { yes = false }: { yes?: boolean }) =>
-      choose(forGood(`void ${name}: every token is paid a half`, yes, voidMarket(name))),
-    );
+    .action((name: string, { yes = false }: { yes?: boolean }) => choose(voidMarket(name, yes)));
 }
 
 interface Resolving {
   readonly outcome: string;
   readonly evidence?: string;
+  readonly confirm?: string;
   readonly yes?: boolean;
 }
 
@@ -225,6 +226,7 @@ const WORDS: Readonly<Record<Step, string>> = {
   pause: 'take cancels only',
   resume: 'open a paused market again',
   close: 'take no more orders and cancel what rests; for good',
+  unresolve: 'take a result back before its holders are paid',
 };
 
 function addPeople(program: Commander, choose: Choose): void {

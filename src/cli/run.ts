@@ -93,9 +93,12 @@ function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
   return {
     isJson,
     line,
-    confirm: async (what) => {
-      if (!deps.ask) throw new NotConfirmed(`${what}: this cannot be undone; repeat the command with --yes`);
-      const answer = await deps.ask(`${what}. This cannot be undone. Type yes: `);
+    confirm: async (what, isForGood = true) => {
+      const [note, ending] = isForGood
+        ? (['this cannot be undone; ', ' This cannot be undone.'] as const)
+        : (['', ''] as const);
+      if (!deps.ask) throw new NotConfirmed(`${what}: ${note}repeat the command with --yes`);
+      const answer = await deps.ask(`${what}.${ending} Type yes: `);
       if (answer.trim() !== 'yes') throw new NotConfirmed('nothing was done');
     },
     say: async (value, lines) => {

@@ -108,7 +108,7 @@ export interface Run {
   /** Prints one line of text. */
   line(text: string): Promise<void>;
   /** Asks before a command that cannot be undone. Rejects with NotConfirmed when the answer is no or there is no terminal. */
-  confirm(what: string): Promise<void>;
+  confirm(what: string, isForGood?: boolean): Promise<void>;
   /** Prints the value with --json, else the lines. */
   say(value: unknown, lines: readonly string[]): Promise<void>;
 }

@@ -12,6 +12,8 @@ import { VARIABLES, type Variable } from './variables';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const CHAIN_IDS = { mainnet: 56, testnet: 97 } as const;
+/** Seconds in which a mistaken result can be taken back. */
+const PRODUCTION_DELAY_S = 600;
 const PRIVATE_ADDRESSES = ['loopback', 'linklocal', 'uniquelocal'];
 const REDIS_URL_LOCAL = 'redis://127.0.0.1:6379';
 
@@ -60,6 +62,8 @@ export interface Config {
   readonly serveUi: boolean;
   readonly broadcastIntervalMs: number;
   readonly matchMakersMax: number;
+  /** From the result of a market to the payout. */
+  readonly resolveDelayMs: number;
   readonly corsOrigins: '*' | readonly string[];
   /** For Express's `trust proxy`: false, hops, or addresses. */
   readonly trustProxy: false | number | readonly string[];
@@ -149,6 +153,8 @@ function assemble(values: Values): Config {
     conditionalTokensAddress: values.CONDITIONAL_TOKENS_ADDRESS,
     jwtSecrets,
     adminToken: values.ADMIN_TOKEN,
+    resolveDelayMs:
+      1_000 * (values.RESOLVE_DELAY ?? (values.NODE_ENV === 'production' ? PRODUCTION_DELAY_S : 0)),
     operatorAddresses:
       values.OPERATOR_ADDRESSES ?? (values.NODE_ENV === 'production' ? PRIVATE_ADDRESSES : 'any'),
     funds: values.FUNDS,

@@ -53,6 +53,7 @@ function optional<T>(
   return { fallback: null, parse, doc, ...more };
 }
 
+const RESOLVE_DELAY_MAX_S = 604_800;
 const secret = { secret: true } as const;
 const onMainnet = { requiredOn: 'mainnet' } as const;
 
@@ -128,6 +129,10 @@ export const VARIABLES = {
     parseAdminToken,
     'opens the admin routes, at least 32 characters; unset, they answer 404',
     secret,
+  ),
+  RESOLVE_DELAY: optional(
+    wholeNumber(0, RESOLVE_DELAY_MAX_S),
+    'seconds from the result of a market to the payout, in which an operator can take it back, 0 to 604800; unset: 600 in production, else 0',
   ),
   OPERATOR_ADDRESSES: optional(
     parseOperatorAddresses,

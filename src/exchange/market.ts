@@ -60,6 +60,8 @@ export interface Ending {
 export interface Resolution extends Ending {
   /** A URL. */
   readonly evidence: string | null;
+  /** From then on holders are paid, and the result is final. */
+  readonly payoutAtMs: number;
 }
 
 /** The outcome that a token id has in this market, or null. */

@@ -61,6 +61,7 @@ export const PATHS = {
   adminMarket: '/admin/markets/{id}',
   adminResolve: '/admin/markets/{id}/resolve',
   adminVoid: '/admin/markets/{id}/void',
+  adminUnresolve: '/admin/markets/{id}/unresolve',
   adminResolution: '/admin/markets/{id}/resolution',
   adminMode: '/admin/mode',
   adminOverview: '/admin/overview',

@@ -8,7 +8,7 @@ import { lots } from '../../src/exchange/units';
 import { createFaucet } from '../../src/jobs/chain/faucet';
 import { createOpenOnChain } from '../../src/jobs/chain/open';
 import { createServeOracle } from '../../src/jobs/chain/oracle';
-import { createFollowResults, type createReportResults } from '../../src/jobs/chain/resolve';
+import { createFollowResults, createReportResults } from '../../src/jobs/chain/resolve';
 import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { noteFunds } from '../../src/store/chain/funds';
@@ -57,6 +57,7 @@ beforeAll(async () => {
     ...{ requests: store.chainRequests, conditions: store.books.conditions, oracle },
     ...{ finalBlock: store.books.finalBlock, markets: store.ownMarkets, view: store.reads.view },
     allMarkets: store.marketList,
+    now: store.clock.now,
   };
 });
 afterEach(() => nodes.heal());
@@ -212,6 +213,25 @@ test('a market follows its own oracle, and a result that is none closes it befor
   await expect(follow.run()).rejects.toThrow('3 to 1');
   expect(await statusOf(right.id)).toBe('RESOLVED');
   expect(await statusOf(strange.id)).toBe('CLOSED');
+});
+
+test('a result that is not due is not reported, and can be withdrawn until it is', async () => {
+  const { wantResult, wantedResults, withdrawResult } = store.chainRequests;
+  const terms = await openMarketOf(oracle.address, 'Was it a mistake?');
+  const result = { outcome: 0, evidence: null } as const;
+  await wantResult(terms.id, { ...result, dueMs: store.clock.now() + 600_000 });
+  const nonce = await nonceOf(oracle.address);
+  await createReportResults(parts)();
+  expect(await nonceOf(oracle.address)).toBe(nonce);
+  expect([await withdrawResult(terms.id), await withdrawResult(terms.id)]).toEqual([true, true]);
+  expect((await wantedResults()).has(terms.id)).toBe(false);
+  await wantResult(terms.id, { ...result, dueMs: store.clock.now() - 60_000 });
+  expect(await withdrawResult(terms.id)).toBe(false);
+  await createReportResults(parts)();
+  expect(await nonceOf(oracle.address)).toBe(nonce + 1);
+  await finalize();
+  await createReportResults(parts)();
+  expect(await statusOf(terms.id)).toBe('RESOLVED');
 });
 
 test('only markets that live are asked about', async () => {

@@ -51,7 +51,8 @@ test('commands lead a market from its draft to its end, and the web processes se
     'yes',
     '--evidence',
     'https://snow.test/1',
-    '--yes',
+    '--confirm',
+    'Snow',
   );
   expect(resolved).toMatchObject({
     ...{ status: 'RESOLVED', resolution: { outcomeIndex: 0, evidence: 'https://snow.test/1' } },
@@ -125,6 +126,12 @@ test('a mistyped command prints one line and changes nothing', async () => {
     [2, /missing required argument 'market'/, ['markets', 'pause']],
     [2, /--outcome <outcome>' not specified/, ['markets', 'resolve', 'snow', '--yes']],
     [2, /Allowed choices are yes, no, 0, 1/, ['markets', 'resolve', 'snow', '--outcome', 'Yes']],
+    [
+      3,
+      /INVALID_REQUEST: confirm must be "No"/,
+      ['markets', 'resolve', 'hail', '--outcome', 'no', '--confirm', 'Yes'],
+    ],
+    [2, /resolve hail: "No" has won.*--yes/, ['markets', 'resolve', 'hail', '--outcome', 'no']],
     [2, /Allowed choices are NORMAL/, ['mode', 'normal']],
     [2, /hexadecimal/, ['settlements', 'acknowledge', 'x', '--tx', '0x12']],
     [3, /MARKET_NOT_FOUND: there is no market "sonw"/, ['markets', 'close', 'sonw', '--yes']],

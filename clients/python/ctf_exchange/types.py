@@ -218,6 +218,7 @@ class Resolution(TypedDict):
     payouts: List[str]
     resolvedAt: str
     evidence: Optional[str]
+    payoutAt: str
 
 
 class Event(TypedDict):

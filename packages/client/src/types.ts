@@ -156,6 +156,8 @@ export interface Market {
     readonly resolvedAt: IsoTime;
     /** A URL. */
     readonly evidence: string | null;
+    /** From then on holders are paid, and the result is final. */
+    readonly payoutAt: IsoTime;
   } | null;
   readonly createdAt: IsoTime;
   readonly closesAt: IsoTime | null;

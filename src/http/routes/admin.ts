@@ -1,9 +1,10 @@
 import { checksumAddress } from '../../auth/address';
-import type { MarketId, MarketTexts } from '../../exchange/market';
+import type { MarketId, MarketTerms, MarketTexts } from '../../exchange/market';
 import { presentMarket, presentOwnMarket } from '../../wire/answers/market';
 import { BATCH_MAX_BYTES } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import {
+  checkConfirm,
   type EditMarketBody,
   editMarketShape,
   type ModeBody,
@@ -37,10 +38,10 @@ export function adminEndpoints(context: Context): AnyEndpoint[] {
 
   /** Changes the market of the path and returns it afterwards. */
   const act =
-    <Body>(change: (id: MarketId, body: Body) => Promise<void>) =>
+    <Body>(change: (id: MarketId, body: Body, terms: MarketTerms) => Promise<void>) =>
     async (call: Call<Body>): Promise<Reply> => {
       const { terms } = await marketOf(parameter(call, 'id'));
-      await change(terms.id, call.body);
+      await change(terms.id, call.body, terms);
       return ok(presentMarket(await reads.view(terms.id)));
     };
 
@@ -68,7 +69,10 @@ export function adminEndpoints(context: Context): AnyEndpoint[] {
     path: PATHS.adminResolve,
     bearer: 'admin',
     body: resolveShape,
-    handle: act((id, { outcomeIndex, evidence }) => markets.resolve(id, outcomeIndex, evidence)),
+    handle: act((id, body, terms) => {
+      checkConfirm(terms, body);
+      return markets.resolve(id, body.outcomeIndex, body.evidence);
+    }),
   };
 
   const mode: Endpoint<ModeBody> = {
@@ -93,6 +97,7 @@ export function adminEndpoints(context: Context): AnyEndpoint[] {
     step(PATHS.adminClose, markets.close),
     resolve,
     step(PATHS.adminVoid, (id) => markets.resolve(id, null)),
+    step(PATHS.adminUnresolve, markets.unresolve),
     mode,
   ];
 }

@@ -6,10 +6,14 @@ import type { Chore } from '../schedule';
 import { type OnChainParts, sendEach } from './open';
 
 interface ResolveParts extends OnChainParts {
+  /** The time of Redis. */
+  readonly now: () => number;
   /** Every market that the exchange knows. */
   readonly allMarkets: () => Promise<readonly MarketView[]>;
 }
 
+/** An operator who withdraws a result knows the clock of Redis as little exactly as this process. */
+const CLOCK_MARGIN_MS = 1_000;
 const FOLLOW_EVERY_MS = 5_000;
 const MARKETS_MAX = 200;
 
@@ -46,7 +50,7 @@ function createFollow({ conditions, view, markets, requests }: ResolveParts) {
 
 /** Reports the results that operators have set, where the worker has the oracle's key, and takes them over when they are final. */
 export function createReportResults(parts: ResolveParts) {
-  const { requests, conditions, finalBlock, view, oracle } = parts;
+  const { requests, conditions, finalBlock, view, oracle, now } = parts;
   const follow = createFollow(parts);
 
   return async (): Promise<void> => {
@@ -57,6 +61,7 @@ export function createReportResults(parts: ResolveParts) {
     const open: MarketView['terms'][] = [];
     await forEachMarket(results.keys(), async (id) => {
       if (await follow(id, block, results.get(id)?.evidence ?? null)) return;
+      if (now() < (results.get(id)?.dueMs ?? 0) + CLOCK_MARGIN_MS) return;
       const { terms } = await view(id);
       if (terms.oracle.toLowerCase() === oracle?.address.toLowerCase()) open.push(terms);
     });

@@ -116,7 +116,7 @@ interface RowProps {
 
 function RowActions({ market, onDoing, onDone }: RowProps) {
   const action = useAction();
-  const { id, status, question } = market;
+  const { id, status, question, resolution } = market;
   const step = async (verb: string): Promise<void> => {
     if (await action.run(() => act('POST', `/admin/markets/${id}/${verb}`))) onDone();
   };
@@ -140,6 +140,12 @@ function RowActions({ market, onDoing, onDone }: RowProps) {
       {button('Edit', () => onDoing({ what: 'edit', market }))}
       {isLive && button('Close', () => onDoing({ what: 'close', market }))}
       {(isLive || status === 'CLOSED') && button('Resolve', () => onDoing({ what: 'resolve', market }))}
+      {resolution && Date.parse(resolution.payoutAt) > nowMs() && (
+        <>
+          {button('Take back', () => void step('unresolve'))}
+          <span>paid at {timeWords(resolution.payoutAt)}</span>
+        </>
+      )}
       <Problem text={action.error} />
     </div>
   );

@@ -92,7 +92,7 @@ function Second({ market, result, evidence, onDone, onBack }: SecondProps) {
   const effect = useLoaded(() => get<Effect>(`${path}/resolution`, { outcomeIndex }), [result]);
   const name = result === 'void' ? 'void' : (market.outcomes[result === '0' ? 0 : 1]?.name ?? '');
   const resolve = async (): Promise<void> => {
-    const body = { outcomeIndex: Number(result), ...(evidence === '' ? {} : { evidence }) };
+    const body = { outcomeIndex: Number(result), confirm: name, ...(evidence === '' ? {} : { evidence }) };
     const what = () =>
       result === 'void' ? act('POST', `${path}/void`) : act('POST', `${path}/resolve`, body);
     if (await action.run(what)) onDone();
@@ -109,7 +109,10 @@ function Second({ market, result, evidence, onDone, onBack }: SecondProps) {
         </p>
       )}
       {evidence !== '' && <p>Evidence: {evidence}</p>}
-      <p>Payouts begin at once and cannot be undone.</p>
+      <p>
+        Holders are paid after the delay that the exchange is set to; until then the list of markets takes the
+        result back. Without a delay it cannot be undone.
+      </p>
       <Confirmed word={name} label="Resolve the market" action={action} onConfirm={() => void resolve()} />
       <button type="button" class="button button-quiet" onClick={onBack}>
         Back to step 1

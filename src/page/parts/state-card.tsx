@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { nameOf } from '../outcome-names';
-import { centsOf, dateOf, dollars, microOf, signedDollars } from '../units';
+import { centsOf, dateOf, dollars, microOf, nowMs, signedDollars } from '../units';
 
 /** The wallet's result in an ended market; null while it is unknown. */
 interface Outcome {
@@ -93,14 +93,15 @@ const Ended = ({ market }: { readonly market: Market }) => {
   const { resolution } = market;
   const mine = useOutcome(market);
   if (!resolution) return null;
-  const { outcomeIndex, payouts, resolvedAt, evidence } = resolution;
+  const { outcomeIndex, payouts, resolvedAt, payoutAt, evidence } = resolution;
+  const pays = Date.parse(payoutAt) > nowMs() ? 'pays' : 'paid';
   const share = centsOf(payouts[outcomeIndex ?? 0] ?? '0.5');
   return (
     <>
       <p>
         {outcomeIndex === null
-          ? `On ${dateOf(resolvedAt)}; each share paid ${share}, whatever its outcome.`
-          : `On ${dateOf(resolvedAt)}; each share of ${nameOf(market, outcomeIndex)} paid $1.`}
+          ? `On ${dateOf(resolvedAt)}; each share ${pays} ${share}, whatever its outcome.`
+          : `On ${dateOf(resolvedAt)}; each share of ${nameOf(market, outcomeIndex)} ${pays} $1.`}
       </p>
       {mine && <Mine mine={mine} />}
       {evidence !== null && (

@@ -7,6 +7,8 @@ import type { RedisClient } from '../redis/scripts';
 export interface WantedResult {
   readonly outcome: OutcomeIndex | null;
   readonly evidence: string | null;
+  /** The oracle reports it from then on, by the clock of Redis. */
+  readonly dueMs: number;
 }
 
 /** Requests of web to the worker, which alone has keys: to open a market, to report a result, to serve the faucet. */
@@ -17,6 +19,8 @@ export interface ChainRequests {
   wantResult(id: MarketId, result: WantedResult): Promise<void>;
   wantedResults(): Promise<ReadonlyMap<MarketId, WantedResult>>;
   reported(id: MarketId): Promise<void>;
+  /** Forgets a result that is not due. Returns false when it is due, and true when there is none. */
+  withdrawResult(id: MarketId): Promise<boolean>;
   /** Throws RATE_LIMITED with `retryAfterMs`, and NOT_FOUND while no worker serves the faucet. */
   askFaucet(wallet: string): Promise<void>;
   /** Wallets that asked and were not served yet. It also forgets those whose hour is over. */
@@ -88,6 +92,13 @@ export function createChainRequests(options: {
     },
     async reported(id) {
       await redis.hdel(keys.results, id);
+    },
+    async withdrawResult(id) {
+      const text = await redis.hget(keys.results, id);
+      if (text === null) return true;
+      if (now() >= (JSON.parse(text) as WantedResult).dueMs) return false;
+      await redis.hdel(keys.results, id);
+      return true;
     },
     askFaucet,
     thirsty,

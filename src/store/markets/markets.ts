@@ -44,6 +44,8 @@ export interface MarketsOptions {
   readonly defaultOracle: string;
   /** 1 by default. */
   readonly shardCount?: number;
+  /** The time between a result and the payout; 0 by default. */
+  readonly resolveDelayMs?: number;
 }
 
 export interface Markets {
@@ -59,6 +61,8 @@ export interface Markets {
   closeWhenDue(id: MarketId): Promise<void>;
   /** Resolves a market: an outcome has won or, with null, the market is void; `evidence` is a URL. */
   resolve(id: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
+  /** Takes a result back before its payout is due; the market is PAUSED then, or CLOSED if it was. Throws MARKET_NOT_OPEN. */
+  unresolve(id: MarketId): Promise<void>;
   /**
    * Does the remaining work in a market that has ended: it cancels the orders and then, if the market is resolved or void,
    * pays its holders. The worker's next round completes work that a crash or the bound left.
@@ -82,6 +86,7 @@ export function createMarkets({
   ctfIds,
   defaultOracle,
   shardCount = 1,
+  resolveDelayMs = 0,
 }: MarketsOptions): Markets {
   function checkCloses(closesAtMs: number | null | undefined): void {
     if (typeof closesAtMs === 'number' && closesAtMs <= clock.now())
@@ -156,7 +161,7 @@ export function createMarkets({
     outcome: OutcomeIndex | null,
     evidence: string | null = null,
   ): Promise<void> {
-    await engine.resolveMarket(id, outcome, evidence);
+    await engine.resolveMarket(id, outcome, evidence, resolveDelayMs);
     await windUp(id);
   }
 
@@ -175,6 +180,7 @@ export function createMarkets({
     close,
     closeWhenDue,
     resolve,
+    unresolve: engine.unresolveMarket,
     windUp,
   };
 }

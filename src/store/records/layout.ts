@@ -208,6 +208,7 @@ export const LEVEL = layout('>I7I4', ['sizeLots', 'orders']);
 export const RESOLUTION = layout('>BI6I6I7I7I4', [
   ...(['outcome', 'resolvedAtMs', 'paidAtMs', 'setsMicro', 'paidMicro', 'accounts'] as const),
 ]);
+export const PAYOUT_DELAY = layout('>I6B', ['payoutAtMs', 'statusBefore']);
 export const PAYOUT = layout('>I7I7I7', ['yesMicro', 'noMicro', 'cashMicro']);
 
 /** A comment before its text (lua/lib/comments.lua). */

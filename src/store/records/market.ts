@@ -2,7 +2,7 @@ import type { Level, Market, MarketState } from '../../exchange/facts';
 import { type Ending, MARKET_STATUSES, type OutcomeIndex } from '../../exchange/market';
 import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
-import { RESOLUTION as ENDING, LEVEL, MARKET_STATE } from './layout';
+import { RESOLUTION as ENDING, LEVEL, MARKET_STATE, PAYOUT_DELAY } from './layout';
 
 /** One JSON document contains a market's terms and texts and is written once per edit; its changing part is a separate hash. */
 export const encodeMarket = (market: Market): string => JSON.stringify(market);
@@ -13,12 +13,13 @@ const ASK = 0x61;
 const STATE = 0x73;
 const RESOLUTION = 0x72;
 const EVIDENCE = 0x65;
+const DELAY = 0x64;
 /** The result of a market without a winner, where 0 and 1 are outcomes (lua/lib/resolution.lua). */
 export const VOID = 2;
 
 /**
  * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r`
- * the result and `e` the evidence (lua/lib/resolution.lua).
+ * the result, `e` the evidence and `d` the delay of the payout (lua/lib/resolution.lua).
  */
 export function decodeState(reply: readonly Buffer[]): MarketState {
   const bids: Level[] = [];
@@ -26,6 +27,7 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
   let state: Buffer | null = null;
   let resolution: Ending | null = null;
   let evidence: string | null = null;
+  let payoutAtMs: number | null = null;
   for (let i = 0; i + 1 < reply.length; i += 2) {
     const name = reply[i] as Buffer;
     const value = reply[i + 1] as Buffer;
@@ -34,6 +36,7 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     else if (name[0] === STATE) state = value;
     else if (name[0] === RESOLUTION) resolution = decodeResolution(value);
     else if (name[0] === EVIDENCE) evidence = value.toString('utf8');
+    else if (name[0] === DELAY) payoutAtMs = PAYOUT_DELAY.get.payoutAtMs(value);
   }
   if (!state) throw new Error('a stored market has no state');
   const { get } = MARKET_STATE;
@@ -49,7 +52,7 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     lastTradeMs: get.lastTradeMs(state),
     volumeMicro: micro(get.volumeMicro(state)),
     openInterestMicro: micro(get.openInterestMicro(state)),
-    resolution: resolution && { ...resolution, evidence },
+    resolution: resolution && { ...resolution, evidence, payoutAtMs: payoutAtMs ?? resolution.resolvedAtMs },
     lastPips: lastPips === 0 ? null : pips(lastPips),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),

@@ -116,7 +116,10 @@ export const VERBS = {
   move_market: verb(['market', 'outbox', 'closes', 'ending', 'markets'], 5).replies<
     Coded<[status: number]>
   >(),
-  resolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 4).replies<
+  unresolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 2).replies<
+    Coded<[status: number]>
+  >(),
+  resolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 5).replies<
     Coded<[status: number]>
   >(),
   clear_book: verb([...BOOK, 'orders', 'cash', 'tokens', 'expiries', 'outbox', 'ending'], 3).replies<

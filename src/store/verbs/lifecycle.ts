@@ -39,9 +39,16 @@ export interface Lifecycle {
   closeWhenDue(marketId: MarketId): Promise<boolean>;
   /**
    * resolve_market: an outcome has won or, with null, the market is void. Throws MARKET_NOT_FOUND, and MARKET_NOT_OPEN for a
-   * draft or a market with another result. `evidence` is a URL; that of the first call stays.
+   * draft or a market with another result. `evidence` is a URL; that of the first call stays. Holders are paid after `delayMs`.
    */
-  resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
+  resolveMarket(
+    marketId: MarketId,
+    outcome: OutcomeIndex | null,
+    evidence?: string | null,
+    delayMs?: number,
+  ): Promise<void>;
+  /** unresolve_market: takes a result back. Throws MARKET_NOT_FOUND, and MARKET_NOT_OPEN when the payout is due. */
+  unresolveMarket(marketId: MarketId): Promise<void>;
   /** pay_holders: one bounded step; it pays nothing while orders rest. */
   payHolders(marketId: MarketId, most?: number): Promise<{ paid: number; left: boolean }>;
   /**
@@ -129,11 +136,21 @@ export function createLifecycle({
     marketId: MarketId,
     outcome: OutcomeIndex | null,
     evidence: string | null = null,
+    delayMs = 0,
   ): Promise<void> {
     const [code, , status] = await run(
       'resolve_market',
       [keys.market(marketId), keys.outbox, keys.ending, keys.closes, keys.markets],
-      [keys.prefix, marketId, outcome ?? VOID, evidence ?? ''],
+      [keys.prefix, marketId, outcome ?? VOID, evidence ?? '', delayMs],
+    );
+    accepted(code, status);
+  }
+
+  async function unresolveMarket(marketId: MarketId): Promise<void> {
+    const [code, , status] = await run(
+      'unresolve_market',
+      [keys.market(marketId), keys.outbox, keys.ending, keys.closes, keys.markets],
+      [keys.prefix, marketId],
     );
     accepted(code, status);
   }
@@ -190,7 +207,16 @@ export function createLifecycle({
     );
   }
 
-  return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
+  return {
+    createMarket,
+    moveMarket,
+    closeWhenDue,
+    resolveMarket,
+    unresolveMarket,
+    payHolders,
+    editMarket,
+    setMode,
+  };
 }
 
 /** The reason why create_market created nothing, or claim_market claimed nothing. */

@@ -98,6 +98,7 @@ export function createShards(options: ShardsOptions): Shards {
     moveMarket: async (marketId, ...rest) => (await part(marketId)).moveMarket(marketId, ...rest),
     closeWhenDue: async (marketId) => (await part(marketId)).closeWhenDue(marketId),
     resolveMarket: async (marketId, ...rest) => (await part(marketId)).resolveMarket(marketId, ...rest),
+    unresolveMarket: async (marketId) => (await part(marketId)).unresolveMarket(marketId),
     payHolders: async (marketId, most) => (await part(marketId)).payHolders(marketId, most),
     editMarket: async (marketId, ...rest) => (await part(marketId)).editMarket(marketId, ...rest),
     credit: (address, amountMicro) => atHome(address).credit(address, amountMicro),

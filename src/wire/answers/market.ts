@@ -68,9 +68,15 @@ export const presentOwnMarket = (view: MarketView, shard: number | null) => ({
 });
 
 /** `payouts`: the values of a Yes and a No token. */
-function presentResolution({ outcome, resolvedAtMs, evidence }: Resolution) {
+function presentResolution({ outcome, resolvedAtMs, evidence, payoutAtMs }: Resolution) {
   const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));
-  return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs), evidence };
+  return {
+    outcomeIndex: outcome,
+    payouts,
+    resolvedAt: iso(resolvedAtMs),
+    evidence,
+    payoutAt: iso(payoutAtMs),
+  };
 }
 
 /** `GET /events/{slug}`: its markets, the oldest first. */

@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import type { MarketEvent, OutcomeIndex } from '../../exchange/market';
+import { Refusal } from '../../exchange/errors';
+import type { MarketEvent, MarketTerms, OutcomeIndex } from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
 import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots, parsePips } from '../../exchange/units';
 import { createShape, isUnicode } from '../shape';
@@ -176,6 +177,7 @@ export const editMarketShape = createShape<EditMarketBody>(
 export interface ResolveBody {
   readonly outcomeIndex: OutcomeIndex;
   readonly evidence?: string;
+  readonly confirm?: string;
 }
 
 export const resolveShape = createShape<ResolveBody>(
@@ -185,8 +187,19 @@ export const resolveShape = createShape<ResolveBody>(
       .required()
       .description('The outcome that won: `0` is Yes, `1` is No.'),
     evidence: link.description('The URL of a page that shows the result.'),
+    confirm: Joi.string().description(
+      "The name of the outcome that won, exactly as in the market's `outcomes`: a result with another name is refused.",
+    ),
   }).required(),
 );
+
+/** Throws INVALID_REQUEST when a result is confirmed with another name than that of its outcome. */
+export function checkConfirm({ outcomeNames }: MarketTerms, { outcomeIndex, confirm }: ResolveBody): void {
+  const name = outcomeNames[outcomeIndex];
+  if (confirm === undefined || confirm === name) return;
+  const message = `must be ${JSON.stringify(name)}, the name of outcome ${outcomeIndex}`;
+  throw new Refusal('INVALID_REQUEST', `confirm ${message}`, { errors: [{ path: 'confirm', message }] });
+}
 
 export interface ModeBody {
   readonly mode: Mode;

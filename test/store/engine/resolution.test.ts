@@ -135,3 +135,54 @@ test('the market shows its result, and the outbox the paid wallets', async () =>
   );
   expect(state).toMatchObject({ status: 'RESOLVED', resolution: { outcome: 0, resolvedAtMs: w.now() } });
 });
+
+describe('with a delay before the payout', () => {
+  const DELAY_MS = 600_000;
+
+  async function resolved(w: EngineWorld, outcome: 0 | 1 | null = YES): Promise<void> {
+    await hundredSets(w);
+    await w.engine.resolveMarket('market00', outcome, null, DELAY_MS);
+  }
+
+  test('orders rest and nobody is paid until the moment has come; then everybody is', async () => {
+    const w = world();
+    await resolved(w);
+    const before = await w.balance(alice);
+    await w.clock(w.now() + DELAY_MS - 1);
+    expect(await windUp(w)).toBe(0);
+    expect(await w.balance(alice)).toEqual(before);
+    expect((await w.book()).asks).not.toEqual([]);
+    await expect(w.place(w.buy(carla, YES, '1', '0.95'))).rejects.toMatchObject({ code: 'MARKET_NOT_OPEN' });
+    await w.clock(w.now() + 1);
+    expect(await windUp(w)).toBe(2);
+    expect((await w.balance(alice)).cash).toBe('10040 (0)');
+    expect(await w.engine.unresolveMarket('market00').catch(({ code }) => code)).toBe('MARKET_NOT_OPEN');
+    expect((await w.balance(alice)).cash).toBe('10040 (0)');
+  });
+
+  test('from that moment on the result stays, even though nobody was paid yet', async () => {
+    const w = world();
+    await resolved(w);
+    await w.clock(w.now() + DELAY_MS);
+    await expect(w.engine.unresolveMarket('market00')).rejects.toMatchObject({ code: 'MARKET_NOT_OPEN' });
+    expect(await windUp(w)).toBe(2);
+  });
+
+  test('a result that was taken back leaves the book as it was, and another may follow', async () => {
+    const w = world();
+    await resolved(w, NO);
+    const { sequence, ...book } = await w.book();
+    await w.engine.unresolveMarket('market00');
+    await w.engine.unresolveMarket('market00');
+    expect(await w.book()).toEqual({ ...book, sequence: sequence + 1 });
+    expect(await w.redis.sismember(w.keys.ending, 'market00')).toBe(0);
+    await w.clock(w.now() + 2 * DELAY_MS);
+    expect(await windUp(w)).toBe(0);
+    await w.engine.moveMarket('market00', 'OPEN', ['PAUSED']);
+    expect(told(await w.place(w.buy(carla, YES, '10', '0.95'))).result).toBe('FILLED 10 of 10');
+    await w.engine.resolveMarket('market00', YES, null, DELAY_MS);
+    expect(await windUp(w)).toBe(0);
+    await w.clock(w.now() + DELAY_MS);
+    expect(await windUp(w)).toBe(3);
+  });
+});

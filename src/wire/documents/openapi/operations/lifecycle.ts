@@ -26,7 +26,7 @@ const ended = (
   spread: null,
   liquidity: '0',
   openInterest: '0',
-  resolution: { outcomeIndex, payouts, resolvedAt: RESOLVED_AT, evidence },
+  resolution: { outcomeIndex, payouts, resolvedAt: RESOLVED_AT, evidence, payoutAt: RESOLVED_AT },
   resolvedAt: RESOLVED_AT,
   sequence: MARKET.sequence + 3,
 });
@@ -61,9 +61,9 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Resolve a market and pay its holders',
     description:
-      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer, with the `evidence` of the first one; another outcome is refused. With funds on a chain the answer is a CLOSED market, which is RESOLVED once the result that its oracle reports is final; the holders redeem their tokens there. Where another oracle must report, `ON_CHAIN` has its transaction.',
+      'Resolves an OPEN, PAUSED or CLOSED market. No orders match from then on. At `payoutAt` of the `resolution`, after the delay that the exchange is set to, resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer, with the `evidence` of the first one; another outcome is refused. Until `payoutAt`, `unresolve` takes the result back. `confirm` must be the name of the outcome that won. With funds on a chain the answer is a CLOSED market, which is RESOLVED once the result that its oracle reports is final; the holders redeem their tokens there. Where another oracle must report, `ON_CHAIN` has its transaction.',
     bearer: 'admin',
-    body: { shape: resolveShape, example: { outcomeIndex: 0, evidence: EVIDENCE } },
+    body: { shape: resolveShape, example: { outcomeIndex: 0, evidence: EVIDENCE, confirm: 'Yes' } },
     success: {
       description: 'The market as it now is.',
       schema: 'Market',
@@ -85,6 +85,21 @@ export const LIFECYCLE_OPERATIONS: Operations = {
       example: ended('VOIDED', null, ['0.5', '0.5']),
     },
     codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN', 'ON_CHAIN'],
+  },
+  [`POST ${PATHS.adminUnresolve}`]: {
+    id: 'unresolveMarket',
+    tag: 'Operators',
+    summary: 'Take the result of a market back before its holders are paid',
+    description:
+      'Until `payoutAt` a result, or a void, can be taken back: a market that was CLOSED is CLOSED again, and any other is PAUSED, with the orders that rested in it. From then on the answer is `MARKET_NOT_OPEN`. A market without a result stays as it is. With funds on a chain the market stays CLOSED, and its oracle reports nothing.',
+    bearer: 'admin',
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: {
+      description: 'The market as it now is.',
+      schema: 'Market',
+      example: { ...MARKET, status: 'PAUSED', sequence: MARKET.sequence + 2 },
+    },
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
   },
   [`PUT ${PATHS.adminMode}`]: {
     id: 'setMode',

@@ -75,6 +75,7 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
     payouts: pair(ref('Money')),
     resolvedAt: ref('Time'),
     evidence: nullable(text('The URL of a page that shows the result.', { format: 'uri' })),
+    payoutAt: ref('Time'),
   }),
   MarketEvent: object({ slug: text(), title: text() }),
   Event: object({ slug: text(), title: text(), markets: array(ref('Market')) }),
