@@ -3,7 +3,7 @@
 --
 -- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk   4 {x}:p:<author>
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
---          4 milliseconds for which an operation is remembered
+--          4 milliseconds for which an operation is remembered; 0 for one that its caller did not name
 -- Returns  { code, number, replayed }: OK with the number of the comment, and 1 for an operation seen before;
 --          IDEMPOTENCY_KEY_REUSED when it was seen with another text or parent; COMMENT_NOT_FOUND when the comment to answer does
 --          not exist or was deleted; FORBIDDEN for a muted wallet
@@ -17,7 +17,8 @@ local outbox = require('lib.outbox')
 local author, parent, text = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local digest = redis.sha1hex(ARGV[2] .. ' ' .. text)
-local done = redis.call('GET', KEYS[2])
+local is_named = ARGV[4] ~= '0'
+local done = is_named and redis.call('GET', KEYS[2])
 if done then
   local made, of = done:match('^(%d+) (%x+)$')
   if of ~= digest then
@@ -35,7 +36,9 @@ if parent > 0 then
   end
 end
 local number = integer.text(redis.call('HLEN', KEYS[1]) + 1)
-redis.call('SET', KEYS[2], number .. ' ' .. digest, 'PX', ARGV[4])
+if is_named then
+  redis.call('SET', KEYS[2], number .. ' ' .. digest, 'PX', ARGV[4])
+end
 comments.save(KEYS[1], number, outbox.now_ms(), parent, author, 0, text)
 redis.call('INCR', KEYS[3])
 return { 'OK', number }

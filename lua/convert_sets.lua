@@ -4,7 +4,8 @@
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>; and the closing times {x}:closes
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
---          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered
+--          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered;
+--          0 for one that its caller did not name
 -- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
 --          INSUFFICIENT_BALANCE required available asset. A repeated operation changes nothing: it returns OK 1, or
 --          IDEMPOTENCY_KEY_REUSED when it was remembered with other sets.
@@ -37,7 +38,8 @@ local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', now_text }
 end
-local done = redis.call('GET', KEYS[5])
+local is_named = ARGV[6] ~= '0'
+local done = is_named and redis.call('GET', KEYS[5])
 if done then
   return { done == ARGV[5] and 'OK' or 'IDEMPOTENCY_KEY_REUSED', now_text, 1 }
 end
@@ -58,7 +60,9 @@ ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b.sets = b.sets + sets
 book.check(b.liquidity, b.sets)
 -- From here on nothing may fail.
-redis.call('SET', KEYS[5], ARGV[5], 'PX', ARGV[6])
+if is_named then
+  redis.call('SET', KEYS[5], ARGV[5], 'PX', ARGV[6])
+end
 book.write(b)
 ledger.write(accounts, shard, market, 1)
 local amount = math.abs(sets)

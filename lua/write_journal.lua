@@ -1,8 +1,9 @@
-#!lua
+#!lua flags=allow-oom
 -- write_journal: books the effects of outbox entries on wallets: their positions, their journals and the mark of the last entry
 -- booked, all or nothing. It writes only if the mark is the one that the caller read, on the run of Redis from which the caller
 -- read it, and if no position was corrected meanwhile (rebuild_journal). So each entry is booked once, also when processes
--- crash or work at once, and no entry that a failover lost is booked.
+-- crash or work at once, and no entry that a failover lost is booked. It runs while memory is out, because the outbox is only
+-- trimmed behind its mark.
 --
 -- KEYS     1 {x}:readers   2 {x}:sum; and the positions {x}:ps:<address> and journals {x}:ac:<address> of the wallets, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark read   4 the new mark: the last entry booked

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { COMMENT } from '../records/layout';
 import { addressBytes, hashHex } from '../records/order';
-import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
+import { memoryOf, type ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
@@ -44,7 +44,13 @@ export interface Comments {
    * add_comment: once for each `operation`. Throws FORBIDDEN for a muted author, COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted, and
    * IDEMPOTENCY_KEY_REUSED when the operation had another text or parent.
    */
-  add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Written>;
+  add(
+    marketId: MarketId,
+    author: string,
+    body: string,
+    parent: number,
+    operation: string | null,
+  ): Promise<Written>;
   /** delete_comment: throws COMMENT_NOT_FOUND, and FORBIDDEN when `author` did not write it; null may delete any. */
   remove(ref: CommentRef, author: string | null): Promise<void>;
   /** like_comment: throws COMMENT_NOT_FOUND. */
@@ -88,12 +94,12 @@ export function createComments({
     author: string,
     body: string,
     parent: number,
-    operation: string,
+    operation: string | null,
   ): Promise<Written> {
     const [code, number, replayed] = await run(
       'add_comment',
       [keys.comments(marketId), keys.operation(operation), keys.talk, keys.profile(addressBytes(author))],
-      [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
+      [addressBytes(author), parent, body, memoryOf(operation)],
     );
     if (code.toString() === 'FORBIDDEN')
       throw new Refusal('FORBIDDEN', 'an operator has muted this wallet; its comments are hidden');

@@ -83,7 +83,7 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   holdings(address: Buffer): ByteKey<'holdings'>;
   /** string: counts the changes of profiles and comments; a cached answer is valid while the count is the same. */
   readonly talk: TextKey<'talk'>;
-  operation(id: string): TextKey<'operation'>;
+  operation(id: string | null): TextKey<'operation'>;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
   candles(id: MarketId, seconds: number): TextKey<'candles'>;
   /** The marks and candles of layout 1, without shares and trades (src/store/candles/former.ts). */
@@ -152,8 +152,12 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly intents: TextKey<'intents'>;
 }
 
-/** The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
-export const OPERATION_MEMORY_MS = 3_600_000;
+const OPERATION_MEMORY_MS = 3_600_000;
+/**
+ * The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing; 0 for one without a
+ * name, which cannot be repeated.
+ */
+export const memoryOf = (operation: string | null): number => (operation === null ? 0 : OPERATION_MEMORY_MS);
 
 const TAG_START = '{x';
 const TAG_END = '}:';
@@ -270,7 +274,7 @@ export function shardKeys(shard = 0): ShardKeys {
     journal: (address) => raw('ac', address),
     journalDraft: (address, id) => raw('ac', Buffer.concat([address, Buffer.from(id)])),
     holdings: (address) => raw('w', address),
-    operation: (id) => text(`${prefix}op:${id}`),
+    operation: (id) => text(`${prefix}op:${id ?? ''}`),
     raisedNonces: text(`${prefix}nn`),
     candleMarks: text(`${prefix}km`),
     candles: (id, seconds) => text(`${market(id)}:k${seconds}`),

@@ -4,7 +4,7 @@ import type { Micro } from '../../exchange/units';
 import { NO_PAST, type Past } from '../archive/past';
 import { NO_CLAIMS, type TraceClaims } from '../archive/trace-claims';
 import { addressBytes } from '../records/order';
-import { OPERATION_MEMORY_MS, type ShardKeys, shardKeys } from '../redis/keys';
+import { memoryOf, type ShardKeys, shardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import { type Cancels, createCancels } from './cancels';
@@ -34,9 +34,9 @@ export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidatio
   credit(address: string, amountMicro: Micro): Promise<void>;
   /**
    * convert_sets: splits (positive) or merges (negative) sets, in micro-units; `operation` names this request, so that a
-   * repetition changes nothing. Returns whether it is one. Throws IDEMPOTENCY_KEY_REUSED when the operation had other sets, MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
+   * repetition changes nothing; null for one that is never repeated. Returns whether it is one. Throws IDEMPOTENCY_KEY_REUSED when the operation had other sets, MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
    */
-  convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string): Promise<boolean>;
+  convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string | null): Promise<boolean>;
 }
 
 /**
@@ -73,12 +73,12 @@ export function createEngine({
     marketId: MarketId,
     address: string,
     setsMicro: Micro,
-    operation: string,
+    operation: string | null,
   ): Promise<boolean> {
     const [code, , ...rest] = await run(
       'convert_sets',
       [keys.market(marketId), keys.cash, keys.tokens(marketId), keys.outbox, keys.operation(operation)],
-      [keys.prefix, marketId, addressBytes(address), grant, String(setsMicro), OPERATION_MEMORY_MS],
+      [keys.prefix, marketId, addressBytes(address), grant, String(setsMicro), memoryOf(operation)],
     );
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
     return rest.length > 0;

@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { Micro } from '../../exchange/units';
 import { addressBytes, hashHex } from '../records/order';
-import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
+import { memoryOf, type ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { STEP_MAX } from './cancels';
@@ -31,10 +31,11 @@ export interface RaisedNonce {
 
 export interface Invalidation {
   /**
-   * raise_nonce: raises the nonce by one, once for each `operation`, and returns it; `isReplay` when the operation was
-   * performed before. An order with a lower nonce is refused from now on; `invalidateAll` ends the resting ones. Throws HALTED.
+   * raise_nonce: raises the nonce by one, once for each `operation` that has a name, and returns it; `isReplay` when the operation was
+   * performed before. An order with a lower nonce is refused from now on; `invalidateAll` ends the resting ones. Throws HALTED, and
+   * UNAVAILABLE when Redis is far above its maxmemory.
    */
-  raiseNonce(address: string, operation: string): Promise<RaisedNonce>;
+  raiseNonce(address: string, operation: string | null): Promise<RaisedNonce>;
   /** invalidate_orders: one bounded step; returns the place at which to continue, null at the end. Throws HALTED. */
   invalidate(
     address: string,
@@ -51,12 +52,12 @@ export interface Invalidation {
 
 /** The verbs that end orders signed with an old nonce. */
 export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): Invalidation {
-  async function raiseNonce(address: string, operation: string): Promise<RaisedNonce> {
+  async function raiseNonce(address: string, operation: string | null): Promise<RaisedNonce> {
     const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces] as const;
     const [code, , nonce, replayed] = await run(
       'raise_nonce',
       [...scriptKeys, keys.operation(operation), keys.mode],
-      [keys.prefix, addressBytes(address), String(grantMicro), OPERATION_MEMORY_MS],
+      [keys.prefix, addressBytes(address), String(grantMicro), memoryOf(operation)],
     );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { nonce: Number(nonce), isReplay: replayed === 1 };

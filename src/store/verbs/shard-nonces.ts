@@ -89,7 +89,7 @@ export function createShardNonces(options: ShardNoncesOptions): ShardNonces {
     return (await wallets.shardsOf(address)).filter((shard) => shard !== home);
   }
 
-  async function raiseNonce(address: string, operation: string): Promise<RaisedNonce> {
+  async function raiseNonce(address: string, operation: string | null): Promise<RaisedNonce> {
     const raised = await atHome(address).raiseNonce(address, operation);
     const { nonce } = raised;
     const wallet = addressBytes(address);
