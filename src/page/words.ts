@@ -125,6 +125,8 @@ const FORM: Record<string, Say> = {
     `Something went wrong at the exchange. If it happens again, report the request id ${text(requestId)}.`,
   OUTCOME_UNKNOWN: () =>
     'No answer came, so the order may or may not have been placed. Look at your orders before placing it again.',
+  NOT_SENT: () => `Nothing was sent, because the exchange could not be reached. ${again}`,
+  ABORTED: () => 'The request was given up. Look at your orders before you repeat it.',
   NETWORK: () => `The exchange could not be reached. Is this device online? ${again}`,
   TIMEOUT: () => `The exchange did not answer in time. ${again}`,
   INVALID_REQUEST: ({ detail }) => `The exchange did not accept this: ${text(detail)}.`,

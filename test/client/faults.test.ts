@@ -1,9 +1,15 @@
-import { ExchangeError, type Fetch, type NewOrder } from 'ctf-exchange-client';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { createClient, ExchangeError, type Fetch, type NewOrder, type Session } from 'ctf-exchange-client';
+import { build } from 'esbuild';
 import { Wallet } from 'ethers';
+import { ROOT } from '../support/processes';
 import { startProxy } from '../support/proxy';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
-import { sleep } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 
 /** At 10 each, more than the burst and less than what READ_MS_MAX waits for. */
 const PAGES = 40;
@@ -221,6 +227,127 @@ describe('without any answer', () => {
   });
 });
 
+/** A port that was free a moment ago. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('what was never sent', () => {
+  it('fails at once for reads, and is NOT_SENT for an order, where nothing listens', async () => {
+    const { client: known, wallet } = await stage.trader({ signIn: false });
+    const trading = await known.trading(market.id);
+    let attempts = 0;
+    const client = createClient({
+      baseUrl: `http://127.0.0.1:${await closedPort()}`,
+      decimals: 18,
+      resolveMs: 1_000,
+      fetch: (url, init) => {
+        attempts++;
+        return fetch(url, init);
+      },
+    });
+    await expect(client.time()).rejects.toMatchObject({ code: 'NOT_SENT', status: 0, retryable: true });
+    expect(attempts).toBe(1);
+    await expect(client.signIn(wallet)).rejects.toMatchObject({ code: 'NOT_SENT' });
+    expect(attempts).toBe(2);
+    const error = await client.placeOrder(wallet, trading, ORDER).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'NOT_SENT', isOutcomeUnknown: false });
+    // An exchange that restarts refuses connections for a moment.
+    expect(attempts).toBeGreaterThan(3);
+  });
+
+  it('is NOT_SENT in a runtime that cannot send, after one attempt', async () => {
+    let attempts = 0;
+    const { client, wallet } = await stage.trader({
+      signIn: false,
+      fetch: (url, init) => {
+        if (init?.method === 'GET') return fetch(url, init);
+        attempts++;
+        throw new TypeError('this runtime has no such function');
+      },
+    });
+    const attempt = client.placeOrder(wallet, market.id, ORDER);
+    await expect(attempt).rejects.toMatchObject({ code: 'NOT_SENT', retryable: false });
+    expect(attempts).toBe(1);
+  });
+
+  it('is an order whose session could not be renewed, as long as no attempt was sent', async () => {
+    const { client, wallet } = await stage.trader({
+      resolveMs: 500,
+      fetch: async (url, init) => {
+        if (url.endsWith('/auth/refresh')) throw new TypeError('fetch failed');
+        return fetch(url, init);
+      },
+    });
+    client.useSession({ ...(client.session as Session), expiresAt: 0 });
+    await expect(client.placeOrder(wallet, market.id, ORDER)).rejects.toMatchObject({ code: 'NOT_SENT' });
+  }, 30_000);
+});
+
+test('a runtime without AbortSignal sends its requests all the same', async () => {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(ROOT, 'packages/client/src/index.ts')],
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'exchange',
+    write: false,
+  });
+  const globals = {
+    AbortController,
+    fetch,
+    Headers,
+    performance,
+    URLSearchParams,
+    setTimeout,
+    clearTimeout,
+    baseUrl: stage.url(),
+  };
+  const code = `${outputFiles[0]?.text}; exchange.createClient({ baseUrl }).time()`;
+  expect(await runInNewContext(code, globals)).toEqual({ timestamp: expect.any(Number) });
+});
+
+describe('a signal', () => {
+  it('ends what waits for an answer, and lets nothing be sent afterwards', async () => {
+    const proxy = await startProxy(stage.port());
+    try {
+      const { client, wallet } = await stage.trader();
+      const trading = await client.trading(market.id);
+      const far = createClient({
+        baseUrl: `http://127.0.0.1:${proxy.port}`,
+        session: client.session,
+        decimals: 18,
+      });
+      proxy.holdReplies();
+      const ending = new AbortController();
+      const calls = far.withSignal(ending.signal);
+      const [read, cancel] = [calls.balances(), calls.cancelAll()].map((call) =>
+        call.then(
+          () => null,
+          (error: unknown) => error,
+        ),
+      );
+      const order = calls.placeOrder(wallet, trading, ORDER).catch((error: unknown) => error);
+      await until('booked', async () => (await client.orders({ status: 'open' })).data.length === 1);
+      ending.abort();
+      for (const error of [await read, await cancel])
+        expect(error).toMatchObject({ code: 'ABORTED', status: 0, isOutcomeUnknown: true, retryable: false });
+      expect(await order).toMatchObject({ code: 'OUTCOME_UNKNOWN', cause: { signed: expect.anything() } });
+      await expect(calls.time()).rejects.toMatchObject({ code: 'NOT_SENT' });
+      await expect(calls.placeOrder(wallet, trading, ORDER)).rejects.toMatchObject({ code: 'NOT_SENT' });
+      // Only those calls end.
+      expect((await client.orders({ status: 'open' })).data).toHaveLength(1);
+    } finally {
+      await proxy.stop();
+    }
+  });
+});
+
 test('a dry run books nothing', async () => {
   const before = await sequence();
   const { client, wallet } = await stage.trader();
@@ -252,7 +379,8 @@ test('reads wait out a rate limit, as Retry-After says', async () => {
     await Promise.all(Array.from({ length: PAGES }, () => client.trades(id, { limit: 500 })));
     expect(refused).toBeGreaterThan(0);
     // A minute is longer than a read waits, so the error is thrown at once.
-    const nonces = Array.from({ length: 11 }, () => client.signIn(Wallet.createRandom()));
+    const wallet = Wallet.createRandom();
+    const nonces = Array.from({ length: 11 }, () => client.signIn(wallet));
     const refusals = (await Promise.allSettled(nonces)).filter(({ status }) => status === 'rejected');
     expect(refusals).toMatchObject([{ reason: { code: 'RATE_LIMITED', status: 429, retryable: true } }]);
   } finally {

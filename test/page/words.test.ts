@@ -28,7 +28,7 @@ let standing: Balances['standing'];
 beforeAll(() => learnWords(refusalsOnChain(() => standing)));
 
 test('every code of the exchange and of the client has words', () => {
-  const client = ['NETWORK', 'TIMEOUT', 'OUTCOME_UNKNOWN', 'NOT_SIGNED_IN'];
+  const client = ['NETWORK', 'TIMEOUT', 'ABORTED', 'OUTCOME_UNKNOWN', 'NOT_SENT', 'NOT_SIGNED_IN'];
   expect([...codesWithWords()].sort()).toEqual([...Object.keys(ERRORS), ...client].sort());
   for (const code of codesWithWords()) {
     const { text } = words(code);

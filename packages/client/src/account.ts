@@ -1,5 +1,5 @@
 import { anything, checkMembers, checkQuery, hash, optional, positive, type Shape, text } from './input';
-import { isWorthAnother, PAGE, PERIOD, partOf, READ_MS_MAX } from './reads';
+import { isWorthAnother, isWorthAnotherRead, PAGE, PERIOD, partOf, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
 import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
@@ -90,10 +90,12 @@ interface Comments {
   unlikeComment(id: string): Promise<void>;
 }
 
-export function createAccount(sessions: Sessions, forgetNonces: () => void): Account {
+export function createAccount(sessions: Sessions, forgetNonces: () => void, signal?: AbortSignal): Account {
   /** A request that is safe to send twice. */
-  const again: Ask = async <T>(request: Request): Promise<T> =>
-    (await persist(() => sessions.authorized<T>(request), isWorthAnother, READ_MS_MAX)).body;
+  const again: Ask = async <T>(request: Request): Promise<T> => {
+    const isAgain = request.method === 'GET' ? isWorthAnotherRead : isWorthAnother;
+    return (await persist(() => sessions.authorized<T>(request), isAgain, READ_MS_MAX, signal)).body;
+  };
   const once: Ask = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
   const get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
     checkQuery(query, names);

@@ -7,6 +7,7 @@ import {
   checkSession,
   createSessions,
   type Session,
+  type Sessions,
   type SessionsOptions,
   type Signer,
   type SignOutOptions,
@@ -56,6 +57,11 @@ export interface Client extends Reads, Account, Orders {
   useSession(next: Session | null): void;
   /** From now on orders and cancels go over a socket while that is possible: `client.useSocket(orderSocket(live))`. Null ends it. */
   useSocket(way: Way | null): void;
+  /**
+   * This client, with its session and its socket; its calls, except signIn and signOut, end when the signal is aborted: with
+   * ABORTED, or with NOT_SENT before the request was sent. An order that may have been booked is OUTCOME_UNKNOWN as ever.
+   */
+  withSignal(signal: AbortSignal): Client;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -65,31 +71,51 @@ export function createClient(options: ClientOptions): Client {
   const send: Send = (request) => (way ? way(request, http) : http(request));
   const sessions = createSessions(send, options);
   const reads = createReads(send, sessions);
-  const { forgetNonces, ...orders } = createOrders({
-    send,
-    sessions,
-    trading: reads.trading,
-    clock: exchangeClock(reads.time),
-    decimals: decimalsOf(options.decimals, reads.config),
-    resolveMs: options.resolveMs ?? RESOLVE_MS_MAX,
-  });
-  return {
-    baseUrl: options.baseUrl,
-    ...reads,
-    ...createAccount(sessions, forgetNonces),
-    ...orders,
-    signIn: sessions.signIn,
-    signOut: sessions.signOut,
-    accessToken: sessions.accessToken,
-    get session() {
-      return sessions.current();
-    },
-    useSession: sessions.use,
-    useSocket(next) {
-      if (next !== null) handler(next, 'the way');
-      way = next;
-    },
-  };
+  const decimals = decimalsOf(options.decimals, reads.config);
+  const clock = exchangeClock(reads.time);
+  const known = { terms: new Map(), nonces: new Map() };
+
+  /** The client whose requests end with this signal. */
+  function clientOf(signal?: AbortSignal): Client {
+    const sendUntil: Send = (request) => send({ ...request, signal });
+    const sessionsUntil: Sessions = {
+      ...sessions,
+      authorized: (request) => sessions.authorized({ ...request, signal }),
+    };
+    const readsUntil = createReads(sendUntil, sessionsUntil, signal);
+    return {
+      baseUrl: options.baseUrl,
+      ...readsUntil,
+      ...createAccount(sessionsUntil, () => known.nonces.clear(), signal),
+      ...createOrders({
+        send: sendUntil,
+        sessions: sessionsUntil,
+        trading: readsUntil.trading,
+        decimals,
+        clock,
+        resolveMs: options.resolveMs ?? RESOLVE_MS_MAX,
+        known,
+        signal,
+      }),
+      signIn: sessions.signIn,
+      signOut: sessions.signOut,
+      accessToken: sessions.accessToken,
+      get session() {
+        return sessions.current();
+      },
+      useSession: sessions.use,
+      useSocket(next) {
+        if (next !== null) handler(next, 'the way');
+        way = next;
+      },
+      withSignal(next) {
+        if (typeof next?.addEventListener !== 'function')
+          throw new TypeError('the signal must be an AbortSignal');
+        return clientOf(next);
+      },
+    };
+  }
+  return clientOf();
 }
 
 /** The exchange's configuration, requested once, unless the caller passes it. */

@@ -1,7 +1,7 @@
 import type { Problem } from './types';
 
 /** Codes of the client itself, in addition to those of the interface. */
-export type ClientCode = 'NETWORK' | 'TIMEOUT' | 'OUTCOME_UNKNOWN' | 'NOT_SIGNED_IN';
+export type ClientCode = 'NETWORK' | 'TIMEOUT' | 'ABORTED' | 'OUTCOME_UNKNOWN' | 'NOT_SENT' | 'NOT_SIGNED_IN';
 
 interface Facts {
   readonly status: number;
@@ -18,6 +18,15 @@ interface Facts {
 const REFUSED: ReadonlySet<string> = new Set(['CANCEL_ONLY', 'HALTED', 'BACKLOG']);
 export const REQUEST_TIMEOUT = 408;
 export const SERVER_ERROR = 500;
+/** Codes of the client for requests that never left it. */
+const UNSENT: ReadonlySet<string> = new Set<ClientCode>(['NOT_SENT', 'NOT_SIGNED_IN']);
+/** Errors of Node about a connection that was never made. */
+const UNCONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 /** The most characters shown of an answer that is no problem document. */
 const TEXT_MAX = 200;
 
@@ -49,7 +58,7 @@ export class ExchangeError extends Error {
 
   /** Whether the request may have been executed, although no answer says so. */
   get isOutcomeUnknown(): boolean {
-    if (this.status === 0) return this.code !== 'NOT_SIGNED_IN';
+    if (this.status === 0) return !UNSENT.has(this.code);
     return this.status === REQUEST_TIMEOUT || (this.status >= SERVER_ERROR && !REFUSED.has(this.code));
   }
 }
@@ -72,17 +81,30 @@ export function errorOf(
   });
 }
 
-/** The error without an answer: a time-out, or no connection, or a lost one. */
+/** The error without an answer: a connection that was never made, or one that was lost. */
 export function connectionError(cause: unknown, lost = 'the exchange could not be reached'): ExchangeError {
-  const isTimeout = (cause as Error | null)?.name === 'TimeoutError';
-  return new ExchangeError({
+  const { code, cause: inner } = (cause ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  if (UNCONNECTED.has(code) || UNCONNECTED.has(inner?.code))
+    return notSent('no connection to the exchange', cause, true);
+  return new ExchangeError({ status: 0, code: 'NETWORK', detail: lost, retryable: true, cause });
+}
+
+export const timeoutError = (cause?: unknown): ExchangeError =>
+  new ExchangeError({
     status: 0,
-    code: isTimeout ? 'TIMEOUT' : 'NETWORK',
-    detail: isTimeout ? 'the exchange did not answer in time' : lost,
+    code: 'TIMEOUT',
+    detail: 'the exchange did not answer in time',
     retryable: true,
     cause,
   });
-}
+
+/** The error of a request that never left this machine. */
+export const notSent = (detail: string, cause: unknown, retryable = false): ExchangeError =>
+  new ExchangeError({ status: 0, code: 'NOT_SENT', detail, retryable, cause });
+
+/** Whether another attempt of the same call would end in the same way. */
+export const isEnd = ({ code, retryable }: ExchangeError): boolean =>
+  code === 'ABORTED' || (code === 'NOT_SENT' && !retryable);
 
 function problemOf(text: string): Problem | null {
   try {

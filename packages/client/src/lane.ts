@@ -1,6 +1,6 @@
 import { connectionError, errorOf } from './errors';
 import type { Live } from './live';
-import type { Request, Send, Way } from './transport';
+import { abortError, checkNotAborted, type Request, type Send, unlessAborted, type Way } from './transport';
 
 /** The answer of the HTTP route. */
 interface Ack {
@@ -55,13 +55,15 @@ export function orderSocket(live: Live): Way {
     const message = messageOf(request);
     const isOurs = token !== null && !!request.token && ownerOf(token) === ownerOf(request.token);
     if (!message || !isOurs || !socket.connected) return http<T>(request);
-    const ack: Ack = await socket
+    checkNotAborted(request.signal);
+    const acknowledged: Promise<Ack> = socket
       .timeout(ANSWER_MS_MAX)
       .emitWithAck(...message)
       .catch((error: unknown) => {
         if (socket.connected) socket.io.engine?.close();
         throw connectionError(error, 'no acknowledgement came; the request may have been done');
       });
+    const ack = await unlessAborted(acknowledged, request.signal, () => abortError(request.signal?.reason));
     const { status, body } = ack;
     // Nothing was done; the token of the socket may be older than that of the request.
     if (status === UNAUTHORIZED) return http<T>(request);

@@ -76,6 +76,13 @@ const BODY: Shape = {
 };
 const CREATE_ATTEMPTS_MAX = 2;
 
+/** What a client remembers between orders. */
+export interface KnownFacts {
+  readonly terms: Map<string, OrderTerms>;
+  /** The nonce of each maker, once the exchange has returned it. */
+  readonly nonces: Map<string, string>;
+}
+
 export interface OrdersDeps {
   readonly send: Send;
   readonly sessions: Sessions;
@@ -84,6 +91,8 @@ export interface OrdersDeps {
   /** The clock of the exchange, epoch milliseconds. */
   readonly clock: Clock;
   readonly resolveMs: number;
+  readonly known: KnownFacts;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Submitting {
@@ -133,12 +142,9 @@ export interface Orders {
   ): Promise<readonly BatchResult[]>;
 }
 
-/** `forgetNonces`: call it after the wallet raised its nonce. */
-export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void } {
-  const { send, sessions, trading, decimals, clock, resolveMs } = deps;
-  const known = new Map<string, OrderTerms>();
-  /** The nonce of each maker, once the exchange has returned it. */
-  const nonces = new Map<string, string>();
+export function createOrders(deps: OrdersDeps): Orders {
+  const { send, sessions, trading, decimals, clock, resolveMs, signal } = deps;
+  const { terms: known, nonces } = deps.known;
 
   /** The permanent facts of a market, requested once. */
   async function termsOf(market: string | OrderTerms): Promise<OrderTerms> {
@@ -203,7 +209,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   }
 
   async function outcomeOf<T extends Submission>(attempt: () => Promise<Answer<T>>, { order }: SubmitBody) {
-    const answer = await resolved(attempt, order, resolveMs);
+    const answer = await resolved(attempt, order, resolveMs, undefined, signal);
     const replayed = answer.headers.get('idempotent-replayed') === 'true';
     return { ...answer.body, signed: order, replayed };
   }
@@ -292,7 +298,13 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     try {
       const sent = bodies.map(({ order }) => order);
       // Sent again as a whole: booked orders return their records.
-      const answer = await resolved(attempt, sent, resolveMs, (body) => body.results.flatMap(problemOf));
+      const answer = await resolved(
+        attempt,
+        sent,
+        resolveMs,
+        (body) => body.results.flatMap(problemOf),
+        signal,
+      );
       return answer.body.results;
     } catch (error) {
       if (results.length === 0 || !(error instanceof ExchangeError) || error.code !== 'OUTCOME_UNKNOWN')
@@ -304,7 +316,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     }
   }
 
-  return { placeOrder, submitOrder, replace, submitReplacement, batch, forgetNonces: () => nonces.clear() };
+  return { placeOrder, submitOrder, replace, submitReplacement, batch };
 }
 
 function checkMarket(market: unknown): void {

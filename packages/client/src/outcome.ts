@@ -10,7 +10,8 @@ export const UNKNOWN = 'no answer says whether the order was booked; send the sa
 /**
  * Sends until an answer is final. Once an attempt may have been booked, a refusal of another one says nothing about it, because
  * it may still be on its way. Then only these are final: the order's record, the news that it was booked with another type, and a
- * refusal of an attempt that was sent when no earlier one could be booked any more.
+ * refusal of an attempt that was sent when no earlier one could be booked any more. An order of which no attempt was sent is
+ * NOT_SENT.
  */
 export async function resolved<T>(
   attempt: () => Promise<Answer<T>>,
@@ -18,12 +19,13 @@ export async function resolved<T>(
   resolveMs: number,
   /** The refusals in an answer about several orders, which is final when all of them are. */
   refusalsIn: (body: T) => readonly ExchangeError[] = () => [],
+  signal?: AbortSignal,
 ): Promise<Answer<T>> {
   let sentAtMs = 0;
   /** 0 before there is any doubt. */
   let doubtfulUntilMs = 0;
   const isFinal = (error: ExchangeError): boolean => {
-    if (error.isOutcomeUnknown) return false;
+    if (error.isOutcomeUnknown || error.code === 'NOT_SENT') return false;
     if (doubtfulUntilMs === 0 || error.code === 'DUPLICATE_ORDER') return true;
     return !saysNothing(error) && sentAtMs >= doubtfulUntilMs;
   };
@@ -43,9 +45,11 @@ export async function resolved<T>(
     return answer;
   };
   try {
-    return await persist(noted, (error) => !isFinal(error), resolveMs);
+    return await persist(noted, (error) => !isFinal(error), resolveMs, signal);
   } catch (error) {
     if (!(error instanceof ExchangeError) || isFinal(error)) throw error;
+    // No attempt was sent.
+    if (error.code === 'NOT_SENT' && doubtfulUntilMs === 0) throw error;
     throw new ExchangeError({
       status: error.status,
       code: 'OUTCOME_UNKNOWN',

@@ -77,10 +77,15 @@ export interface Reads {
   comments(id: string, query?: PageQuery): Promise<Page<Comment>>;
 }
 
-export function createReads(send: Send, sessions: Sessions): Reads {
+/** A read does not wait for an exchange that is not there. */
+export const isWorthAnotherRead = (error: ExchangeError): boolean =>
+  error.code !== 'NOT_SENT' && isWorthAnother(error);
+
+export function createReads(send: Send, sessions: Sessions, signal?: AbortSignal): Reads {
   const get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
     checkQuery(query, names);
-    return (await persist(() => send<T>({ method: 'GET', path, query }), isWorthAnother, READ_MS_MAX)).body;
+    const ask = () => send<T>({ method: 'GET', path, query });
+    return (await persist(ask, isWorthAnotherRead, READ_MS_MAX, signal)).body;
   };
   /** A list without pages. */
   const all = async <T>(path: string, query?: object, names?: readonly string[]): Promise<readonly T[]> =>
@@ -116,7 +121,7 @@ export function createReads(send: Send, sessions: Sessions): Reads {
     order: async (orderHash) => {
       const request = { method: 'GET', path: `/orders/${partOf(orderHash, 'orderHash')}` } as const;
       const ask = () => (sessions.current() ? sessions.authorized<Order>(request) : send<Order>(request));
-      return (await persist(ask, isWorthAnother, READ_MS_MAX)).body;
+      return (await persist(ask, isWorthAnotherRead, READ_MS_MAX, signal)).body;
     },
     orderFills: async (orderHash, query) =>
       get(`/orders/${partOf(orderHash, 'orderHash')}/fills`, query, PAGE),

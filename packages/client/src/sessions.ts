@@ -1,7 +1,7 @@
-import { ExchangeError } from './errors';
+import { ExchangeError, notSent } from './errors';
 import { address, checkMembers, flag, integer, optional, type Shape, shown, text } from './input';
 import { siweText } from './siwe';
-import { type Answer, persist, type Request, type Send } from './transport';
+import { type Answer, persist, type Request, type Send, unlessAborted } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
 import type { Challenge, Tokens } from './types-account';
 import { callUser } from './user-code';
@@ -101,7 +101,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     checkSigner(signer, 'signMessage');
     const nonce = await persist(
       () => send<Challenge>({ method: 'GET', path: `/auth/nonce/${signer.address}` }),
-      (error) => error.status === 0,
+      (error) => error.isOutcomeUnknown && error.status === 0,
       REFRESH_MS_MAX,
     );
     const message = siweText(nonce.body);
@@ -161,8 +161,17 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     }
   }
 
+  /** A renewal without an answer is no reason to believe that the request itself was sent. */
+  const renewedToken = (): Promise<string | null> =>
+    accessToken().catch((error: unknown) => {
+      const isUnknown = error instanceof ExchangeError && error.isOutcomeUnknown;
+      throw isUnknown ? notSent('the session could not be renewed', error, true) : error;
+    });
+
   async function authorized<T>(request: Request): Promise<Answer<T>> {
-    const token = await accessToken();
+    const token = await unlessAborted(renewedToken(), request.signal, () =>
+      notSent('the signal was aborted before the request was sent', request.signal?.reason),
+    );
     if (token === null) {
       throw new ExchangeError({ status: 0, code: 'NOT_SIGNED_IN', detail: 'sign in first' });
     }

@@ -1,4 +1,5 @@
 import { ExchangeError } from './errors';
+import { timeLimit } from './transport';
 import type { WalletCall } from './types-chain';
 
 /** Transactions that a wallet sends itself with funds on a chain: approvals, splits, merges. */
@@ -109,13 +110,18 @@ async function untilMined(
 }
 
 export async function askNode(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(REQUEST_MS_MAX),
-  });
-  const { result, error } = (await answer.json()) as { result?: unknown; error?: { message?: string } };
-  if (error) throw new Error(`${method}: ${error.message}`);
-  return result;
+  const limit = timeLimit(REQUEST_MS_MAX);
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: limit.signal,
+    });
+    const { result, error } = (await answer.json()) as { result?: unknown; error?: { message?: string } };
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  } finally {
+    limit.end();
+  }
 }
