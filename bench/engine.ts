@@ -145,7 +145,12 @@ export function batched(redis: RedisClient): RedisClient {
     new Promise((resolve, reject) => {
       if (waiting.push({ args, resolve, reject }) === 1) setImmediate(flush);
     });
-  return { callBuffer } as unknown as RedisClient;
+  // A script that Redis does not know yet is sent as a whole, one by one.
+  return {
+    callBuffer,
+    options: redis.options,
+    sendCommand: redis.sendCommand.bind(redis),
+  } as unknown as RedisClient;
 }
 
 /** Runs `total` tasks, IN_FLIGHT at a time. */
