@@ -15,6 +15,7 @@
 local batch = require('lib.batch')
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 
@@ -47,6 +48,8 @@ for i = 1, wanted do
     elseif answer:byte(-1) <= order.PARTIALLY_FILLED then
       answer, flag = batch.add(t, hash, answer, created, number, kind, price, size, expiration), 1
       now_cancelled[hash] = answer
+    elseif answer:byte(-1) == order.FILLED_STATUS then
+      ledger.abandon_order(shard, hash)
     end
   end
   reply[2 * i + 2], reply[2 * i + 3] = answer, flag

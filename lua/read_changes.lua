@@ -7,7 +7,8 @@
 -- ARGV     1 shard prefix `{x}:`   2 id of the last entry that was read; empty to receive only the end of the outbox
 -- Returns  { position, read, added, more, sums, orders, cash, markets }: the last entry read, the number of entries read,
 --          the number ever added, 1 when more entries follow, the fields and values of {x}:sum; then what was touched:
---          orders   { hash, record, score in its wallet's index, in its side of the book, in the expiries }...
+--          orders   { hash, record, score in its wallet's index, in its side of the book, in the expiries, lots of failed matches
+--                   that are not filled any more (only with funds on a chain) }...
 --          cash     { account, packed }...
 --          markets  { id, { field of its hash, value }..., { account, packed tokens, 1 when its wallet's list names the market,
 --                   its payout }... }...
@@ -83,6 +84,7 @@ local function orders_now()
     local packed = redis.call('HGET', KEYS[2], hash)
     local at = #reply
     reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5] = hash, packed or '', '', '', ''
+    reply[at + 6] = redis.call('HGET', shard .. 'rl', hash) or ''
     if packed then
       local record = order.unpack(packed, hash)
       local id, maker, kind = record.market, record.maker, record.kind

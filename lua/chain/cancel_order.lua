@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- cancel_order: removes one resting order of a wallet from its book and releases its reserve, when funds are on a chain. An order
--- that is already final does not change, so repeating the command changes nothing.
+-- that is already final does not change, so repeating the command changes nothing; but lots of a filled one stay off the book
+-- when their match fails.
 --
 -- KEYS     1 {x}:o   2 {x}:bal   3 {x}:u:<address>   4 {x}:exp   5 {x}:out; and, by the order's record, the market hash,
 --          the sorted set and the token accounts of its market, all in this slot
@@ -15,6 +16,7 @@
 local batch = require('lib.batch')
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 
@@ -29,6 +31,9 @@ if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
 end
 local b = book.open(shard, market, 's')
 if stored:byte(-1) > order.PARTIALLY_FILLED then
+  if stored:byte(-1) == order.FILLED_STATUS then
+    ledger.abandon_order(shard, hash)
+  end
   return { 'OK', stored, integer.text(b.sequence) }
 elseif b.mode == book.HALTED then
   return { 'HALTED' }

@@ -17,7 +17,8 @@
 --          these, one that FAILED here and that the chain has settled is CONFIRMED now.
 --          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
 --          cancel (a later call with its reading or cancel_unpaid does it)
--- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
+-- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order
+--          that gets lots of a failed match back (lib/restoring)
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')
@@ -38,7 +39,7 @@ local now_ms = outbox.now_ms()
 local number = struct.unpack(cursor.BLOCK, ARGV[3])
 local settled, left, unread, unknown = 0, unfunded.left(), '', ''
 
--- Reads what an event means, and writes nothing. Returns `end_of`, a plan (lib/finality) and the guilty wallet; `revised` and a
+-- Reads what an event means, and writes nothing. Returns `end_of` and a plan (lib/finality); `revised` and a
 -- plan or nil, when the settlement has failed before; `unread` and the wallets; `unknown`; or `over`.
 local function plan_of(event, hold)
   local name, status, reason, block, transaction, wallet = struct.unpack(EVENT, event)
@@ -55,12 +56,12 @@ local function plan_of(event, hold)
     return 'unread', missing
   end
   wallet = wallet ~= finality.NO_WALLET and wallet or ''
-  return 'end_of', finality.plan(shard, name, record, found, status, transaction, block, reason, wallet), wallet
+  return 'end_of', finality.plan(shard, name, record, found, status, transaction, block, reason, wallet)
 end
 
 -- Ends one settlement. One whose records are not as they were written is reported like an unknown one, and holds no other up.
 local function settle(event, hold)
-  local is_sound, what, plan, wallet = pcall(plan_of, event, hold)
+  local is_sound, what, plan = pcall(plan_of, event, hold)
   if is_sound and what == 'revised' and plan then
     finality.revise(shard, plan, now_ms)
   end
@@ -69,11 +70,8 @@ local function settle(event, hold)
   elseif what == 'unread' then
     unread = unread .. plan
   elseif what == 'end_of' then
-    finality.finish(shard, plan, now_ms)
+    finality.finish(shard, plan, left, now_ms)
     settled = settled + 1
-    if plan.status == settlements.FAILED then
-      finality.punish(shard, plan.name, plan.record, plan.found, plan.reason, wallet, left, now_ms)
-    end
   end
 end
 

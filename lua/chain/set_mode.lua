@@ -16,6 +16,7 @@
 
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local mode = require('lib.mode')
 local order = require('lib.order')
 local orders = require('lib.orders')
@@ -41,6 +42,8 @@ local function end_withdrawn()
     local record = records[i]
     if record and record.status <= order.PARTIALLY_FILLED and record.maker == found[2 * i] then
       open[#open + 1] = record
+    elseif record and record.status == order.FILLED_STATUS and record.maker == found[2 * i] then
+      ledger.abandon_order(shard, record.hash)
     end
   end
   -- Before the orders end, so that one that cannot be read stops one call only.

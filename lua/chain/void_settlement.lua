@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- void_settlement: ends a settlement as FAILED that no live transaction holds: it is not SUBMITTED (lib/intents). Its wallets
--- get back the amounts that it took. The caller has seen that the chain would refuse it.
+-- get back the amounts that it took, and makers that were not at fault their lots. The caller has seen that the chain would refuse it.
 --
 -- KEYS     1 {x}:st   2 {x}:bal   3 {x}:xp   4 {x}:str   5 {x}:os   6 {x}:out; and the token accounts, matches and orders of the
 --          settlement, and the books of orders that are cancelled, all in this slot
@@ -8,7 +8,8 @@
 --          5 number of the block that proves it
 -- Returns  { code, nowMs, cancelled, more }: OK, and cancel_unpaid cancels the rest when more is 1; or OVER, UNKNOWN or LIVE when it
 --          is SUBMITTED, nothing changed
--- Emits    SETTLE and BALANCE; CANCEL for each market with cancelled orders
+-- Emits    SETTLE and BALANCE; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order that gets lots back
+--          (lib/restoring)
 -- Bound    one settlement, CANCEL_MAX orders (lib/unfunded)
 
 local finality = require('lib.finality')
@@ -25,7 +26,7 @@ if state ~= finality.PENDING then
 elseif record[settlements.STATUS] == settlements.SUBMITTED then
   return { 'LIVE', integer.text(now_ms), 0, 0 }
 end
-finality.finish(shard, finality.plan(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet), now_ms)
 local left = unfunded.left()
-finality.punish(shard, name, record, found, reason, wallet, left, now_ms)
+finality.finish(shard, finality.plan(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet), left,
+  now_ms)
 return { 'OK', integer.text(now_ms), left.cancelled, left.more and 1 or 0 }

@@ -242,6 +242,14 @@ function ledger.redeem(shard, market, addresses, count)
   end
 end
 
+-- With funds on a chain these take (shard, maker, market, now_ms) and (shard, hash), and note that the wallet cancelled all its
+-- orders, or an order that is filled: the lots of matches that fail later stay off the book.
+function ledger.abandon()
+end
+
+function ledger.abandon_order()
+end
+
 -- Raises the nonce by one and returns it.
 function ledger.raise(a, slot)
   ledger.move(a, slot, 0, 0)

@@ -9,6 +9,7 @@
 local batch = require('lib.batch')
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local order = require('lib.order')
 
 local walk = {}
@@ -70,6 +71,7 @@ end
 -- orders, concatenated, then each market touched and the number of its command.
 function walk.step(shard, maker, from, behind, look, wanted, reason, now_ms)
   local key = shard .. 'u:' .. maker
+  ledger.abandon(shard, maker, wanted[1], now_ms)
   if from ~= BEGINNING and count_behind(shard, maker, from) ~= tonumber(behind) then
     from = BEGINNING
   end

@@ -26,6 +26,7 @@ export const REASONS = [
   'FUNDS',
   'DISCONNECT',
   'REPLACED',
+  'SETTLEMENT_FAILED',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

@@ -23,6 +23,7 @@ export const REASON: Readonly<Record<string, string>> = {
   FUNDS: 'the funds were gone',
   DISCONNECT: 'the connection was lost',
   REPLACED: 'another order took its place',
+  SETTLEMENT_FAILED: 'a trade failed on the chain, not by your fault',
 };
 
 /** Reasons that the person already knows. */
@@ -36,6 +37,11 @@ export function newsOf(before: Order | undefined, now: Order, market: Market | u
   const failed = lotsOf(now.failedSize ?? '0') - lotsOf(before.failedSize ?? '0');
   if (failed > 0) return `A trade of ${shares(failed)} ${name} failed on the chain: nothing was paid.`;
   if (before.updatedAt >= now.updatedAt) return null;
+  const back = lotsOf(before.filledSize) - lotsOf(now.filledSize);
+  if (back > 0) {
+    const then = Number(now.remainingSize) > 0 ? 'your order offers them again' : 'your order has ended';
+    return `A trade of ${shares(back)} ${name} failed on the chain, not by your fault: nothing was paid, and ${then}.`;
+  }
   const filled = lotsOf(now.filledSize) - lotsOf(before.filledSize);
   if (filled > 0) {
     const did = now.side === 'BUY' ? 'Bought' : 'Sold';

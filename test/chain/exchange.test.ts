@@ -201,10 +201,21 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   expect(order.fills[0]).toMatchObject({ failureReason: 'COLLATERAL', failedWallet });
   const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
   expect(next.body).toMatchObject({ code: 'WALLET_SUSPENDED', tradeId: order.fills[0].tradeId, strikes: 1 });
-  expect((await bob.get(`/orders/${sale.body.orderHash}`)).body).toMatchObject({ failedSize: '10' });
+  // His shares are on the book again, and a book that is read now has them.
+  const back = (await bob.get(`/orders/${sale.body.orderHash}`)).body;
+  expect(back).toMatchObject({
+    status: 'OPEN',
+    reason: 'SETTLEMENT_FAILED',
+    filledSize: '0',
+    failedSize: '0',
+  });
+  expect(back.fills).toMatchObject([{ settlementStatus: 'FAILED', failedWallet }]);
+  const book = (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
+  expect(book.asks).toContainEqual(expect.arrayContaining(['0.5', '10']));
   const { tokens } = await balancesOf(bob);
   const yes = tokens.find(({ marketId }: { marketId: string }) => marketId === market.id);
-  expect(yes).toMatchObject({ outcomeIndex: 0, total: '100', available: '100', unsettled: '0' });
+  expect(yes).toMatchObject({ outcomeIndex: 0, total: '100', available: '90', unsettled: '0' });
+  await bob.post('/orders/cancel', { orderHashes: [sale.body.orderHash] });
 });
 
 test('a wallet that moves its tokens away loses its order, before anybody meets it', async () => {

@@ -95,7 +95,7 @@ const CODES: readonly (readonly [
     {
       ...{ REASON_NONE: null, REASON_IOC: 'IOC_REMAINDER', REASON_MARKET: 'MARKET_REMAINDER' },
       ...named(['SELF_TRADE', 'MATCH_LIMIT', 'MARKET_CLOSED', 'EXPIRED', 'NONCE'], {}, 'REASON_'),
-      ...named(['FUNDS', 'REPLACED'], {}, 'REASON_'),
+      ...named(['FUNDS', 'REPLACED', 'SETTLEMENT_FAILED'], {}, 'REASON_'),
     },
   ],
   ['book', MARKET_STATUSES, named(MARKET_STATUSES.filter((status) => status !== 'CLOSED'))],

@@ -6,6 +6,7 @@ local ledger = require('lib.ledger')
 local legs = require('lib.legs')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
+local restoring = require('lib.restoring')
 local settlements = require('lib.settlements')
 local standing = require('lib.standing')
 local unfunded = require('lib.unfunded')
@@ -116,7 +117,7 @@ function finality.plan(shard, name, record, found, status, transaction, block, r
     legs.counted(shard, found, is_confirmed, 1), wallets, moves, function(a, slot, leg)
       ledger.finish(a, slot, leg, is_confirmed, 1)
     end)
-  plan.reason = reason
+  plan.reason, plan.wallet = reason, wallet
   return plan
 end
 
@@ -130,12 +131,15 @@ function finality.plan_revised(shard, name, hold, transaction, block)
   end
   local found = legs.of(shard, name, record[settlements.TRADE_MS], hold)
   local wallets, moves = moves_of(found, false, true)
-  return planned(shard, name, record, found, settlements.CONFIRMED,
-    transaction .. struct.pack(finality.DETAILS, block, 0, finality.NO_WALLET), legs.counted(shard, found, false, -1), wallets,
+  local filled, back = restoring.split(shard, found)
+  local plan = planned(shard, name, record, found, settlements.CONFIRMED,
+    transaction .. struct.pack(finality.DETAILS, block, 0, finality.NO_WALLET), legs.counted(shard, filled, false, -1), wallets,
     moves, function(a, slot, leg)
       ledger.finish(a, slot, leg, false, -1)
       ledger.finish(a, slot, leg, true, 1)
     end)
+  plan.back = back
+  return plan
 end
 
 -- Plans that a CONFIRMED settlement is open again, with a status, because its block was replaced. Returns nil when no block after
@@ -163,26 +167,12 @@ function finality.change(shard, e, now_ms)
   outbox.write_moves(shard, e.market, e.sequence, now_ms, e.wallets, e.moves)
 end
 
--- Writes a planned end.
-function finality.finish(shard, e, now_ms)
-  local is_confirmed, record = e.status == settlements.CONFIRMED, e.record
-  for i = 1, is_confirmed and #e.found or 0 do
-    local leg = e.found[i]
-    caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
-  end
-  finality.change(shard, e, now_ms)
-  if not is_confirmed then
-    redis.call('HINCRBY', shard .. 'sum', 'failed:' .. e.reason, '1')
-  end
-  -- On a chain FAILED is final, too.
-  redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. e.name)
-end
-
 -- Writes that a settlement has not failed.
 function finality.revise(shard, e, now_ms)
   finality.change(shard, e, now_ms)
   legs.write_counted(shard, legs.counted(shard, e.found, true, 1))
   redis.call('HINCRBY', shard .. 'sum', 'failed', '-1')
+  restoring.revoke(shard, e.back, now_ms)
 end
 
 -- The orders that would fail the same way as those of the wallet's legs in a match: what lib/unfunded calls `wanted`.
@@ -220,20 +210,39 @@ end
 -- collateral alone refuses a transfer that balance and allowance cover, so that is no strike. Nor is a wallet at fault whose cancel
 -- on the chain the contract has delayed for as long as a match may take. A match that was sent in time meets a cancelled order only
 -- when the wallet cancelled it before it was placed here, and then its other orders are as good as that one: all end.
-function finality.punish(shard, name, record, found, reason, wallet, left, now_ms)
-  if wallet == '' or reason < 1 or reason > finality.REFUSED then
-    return
-  end
+local function punish(shard, e, left, now_ms)
+  local reason, wallet, found = e.reason, e.wallet, e.found
   local is_withdrawal = reason == finality.NONCE or reason == finality.CANCELLED
-  local is_late = is_withdrawal and now_ms - record[settlements.TRADE_MS] > MATCH_MS_MAX
+  local is_late = is_withdrawal and now_ms - e.record[settlements.TRADE_MS] > MATCH_MS_MAX
   if reason ~= finality.REFUSED and not is_late then
-    standing.strike(shard, wallet, name, reason, now_ms)
+    standing.strike(shard, wallet, e.name, reason, now_ms)
   end
   if is_late then
     withdraw(shard, found, wallet, left, now_ms)
   else
     unfunded.sweep(shard, wallet, same_fault(found, reason, wallet), left, now_ms)
   end
+end
+
+-- Writes a planned end. After a failure the wallet at fault bears the consequences, within what is `left` (lib/unfunded), and then
+-- the lots of the others go back: an order of the wallet at fault may not be in their way.
+function finality.finish(shard, e, left, now_ms)
+  local is_confirmed, record = e.status == settlements.CONFIRMED, e.record
+  for i = 1, is_confirmed and #e.found or 0 do
+    local leg = e.found[i]
+    caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
+  end
+  finality.change(shard, e, now_ms)
+  if not is_confirmed then
+    redis.call('HINCRBY', shard .. 'sum', 'failed:' .. e.reason, '1')
+  end
+  -- On a chain FAILED is final, too.
+  redis.call('ZREM', shard .. 'su', struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. e.name)
+  if not is_confirmed and e.wallet ~= '' and e.reason >= 1 and e.reason <= finality.REFUSED then
+    punish(shard, e, left, now_ms)
+    restoring.restore(shard, e.found, e.wallet, record[settlements.TRADE_MS], now_ms)
+  end
+  restoring.forget(shard, e.found)
 end
 
 return finality

@@ -27,6 +27,8 @@ local outbox = require('lib.outbox')
 local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I7I7I7I7I7I7I4BI6', '>I7I7I7I7I7I7I7I7I6'
+-- When a wallet cancelled all its orders, and in which market (lib/restoring).
+ledger.ABANDONED, ledger.ANY_MARKET = '>I6c8', '--------'
 ledger.MICRO_PER_LOT, ledger.FEE = 10000, 'fee'
 -- Sets that the contract mints and merges are not counted; a settlement has one maker (src/exchange/settlement.ts).
 ledger.SETS_PER_LOT = 0
@@ -246,6 +248,33 @@ function ledger.observe_tokens(a, slot, yes, no, block)
   end
   fields[T_HELD], fields[NO_FROM + T_HELD], fields[T_BLOCK] = yes, no, block
   set_tokens(a, slot, fields)
+end
+
+-- Whether a match of the order is not final.
+function ledger.is_unsettled(shard, hash)
+  local packed, counted, settled, failed = redis.call('HGET', shard .. 'o', hash), redis.call('HGET', shard .. 'os', hash), 0, 0
+  if counted then
+    settled, failed = struct.unpack('>I6I6', counted)
+  end
+  return packed and packed:byte(-1) ~= order.OPEN and settled + failed < select(2, order.changes(packed))
+end
+
+-- Note that the wallet cancelled all its orders of a market, '' for any, or an order that is filled: lots of its matches that fail
+-- later stay off the book (lib/restoring). Of a wallet and an order without such matches nothing is noted.
+function ledger.abandon(shard, maker, market, now_ms)
+  local packed, marks = redis.call('HGET', shard .. 'bal', maker), shard .. 'ab'
+  if not packed or unpack_cash(packed)[ledger.UNSETTLED] == 0 then
+    return
+  end
+  local before = redis.call('HGET', marks, maker)
+  local is_other = before and select(2, struct.unpack(ledger.ABANDONED, before)) ~= market
+  redis.call('HSET', marks, maker, struct.pack(ledger.ABANDONED, now_ms, (market == '' or is_other) and ledger.ANY_MARKET or market))
+end
+
+function ledger.abandon_order(shard, hash)
+  if ledger.is_unsettled(shard, hash) then
+    redis.call('HSET', shard .. 'ab', hash, '')
+  end
 end
 
 -- Notes of which wallets anything is promised, so that every block is read for them.

@@ -27,7 +27,8 @@ export type OrderReason =
   | 'NONCE'
   | 'FUNDS'
   | 'DISCONNECT'
-  | 'REPLACED';
+  | 'REPLACED'
+  | 'SETTLEMENT_FAILED';
 export type SettlementStatus = 'MATCHED' | 'SUBMITTED' | 'CONFIRMED' | 'RETRYING' | 'FAILED';
 export type MarketStatus = 'DRAFT' | 'OPEN' | 'PAUSED' | 'CLOSED' | 'RESOLVED' | 'VOIDED';
 export type MarketSort = 'volume24h' | 'volume' | 'liquidity' | 'createdAt' | 'closesAt';

@@ -72,8 +72,9 @@ function putIn(snapshot: Snapshot, sums: readonly Buffer[]): void {
 }
 
 function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {
-  for (let i = 0; i + 4 < orders.length; i += 5) {
-    const [hash, packed, rank, place, expiry] = orders.slice(i, i + 5) as [
+  for (let i = 0; i + 5 < orders.length; i += 6) {
+    const [hash, packed, rank, place, expiry, returned] = orders.slice(i, i + 6) as [
+      Buffer,
       Buffer,
       Buffer,
       Buffer,
@@ -90,6 +91,7 @@ function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {
     const order = snapshot.orders.get(orderHash);
     if (order) snapshot.setPlace(orderHash, order.side === order.outcome ? 'b' : 'a', scoreOf(place));
     snapshot.setExpiry(hash, scoreOf(expiry));
+    snapshot.setReturned(hash, Number(returned));
   }
 }
 

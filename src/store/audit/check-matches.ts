@@ -98,7 +98,9 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     const [taker, maker] = [snapshot.orders.get(fill.takerHash), snapshot.orders.get(fill.makerHash)];
     if (!taker) return problem(fill.takerHash, 'the taker of the match is not stored');
     if (!maker) return problem(fill.makerHash, 'a maker of the match is not stored');
-    const wrong = meetingProblem(id, fill, taker, maker);
+    // A taker whose rest is back on the book after a failed match has a later number than its own match.
+    const isBack = snapshot.returned.has(taker.orderHash) && taker.sequence > fill.sequence;
+    const wrong = meetingProblem(id, fill, isBack ? { ...taker, sequence: fill.sequence } : taker, maker);
     return wrong ? problem(wrong.orderHash, wrong.detail) : [taker, maker];
   }
 
@@ -120,7 +122,12 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
 
   async function checkOrders(breathe: Breathe): Promise<void> {
     for (const order of snapshot.orders.values()) {
-      checkOrder(order, markets.get(order.marketId) ?? NO_MARKET, findings);
+      checkOrder(
+        order,
+        snapshot.returned.get(order.orderHash) ?? 0,
+        markets.get(order.marketId) ?? NO_MARKET,
+        findings,
+      );
       await breathe();
     }
   }
@@ -149,8 +156,15 @@ export function meetingProblem(
 }
 
 /** Compares an order with its matches. Of those that have left, only that there are any is known. */
-function checkOrder(order: AuditedOrder, { left, tallies }: Behind, findings: Findings): void {
-  const { orderHash, marketId, filledLots, quoteMicro, fillCount } = order;
+function checkOrder(
+  order: AuditedOrder,
+  returnedLots: number,
+  { left, tallies }: Behind,
+  findings: Findings,
+): void {
+  const { orderHash, marketId, fillCount } = order;
+  const filledLots = order.filledLots + returnedLots;
+  const quoteMicro = order.quoteMicro + returnedLots * order.pricePips;
   const stored = { tradeMs: order.fillMs, sequence: order.fillSequence };
   const counted = tallies.get(orderHash);
   const isOld = !counted && !isNowhere(stored) && hasLeft(stored, left);

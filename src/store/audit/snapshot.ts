@@ -54,6 +54,7 @@ function createOrders(shared: Share) {
   const orders = new Map<string, AuditedOrder>();
   const brokenOrders = new Map<string, string>();
   const strays = new Map<string, Stray>();
+  const returned = new Map<string, number>();
 
   function setOrder(hash: Buffer, packed: Buffer, rank: number | null): void {
     const orderHash = hashHex(hash);
@@ -74,9 +75,14 @@ function createOrders(shared: Share) {
     else strays.set(`${wallet} ${orderHash}`, { wallet, orderHash });
   }
 
+  function setReturned(hash: Buffer, lots: number): void {
+    if (lots > 0) returned.set(hashHex(hash), lots);
+    else returned.delete(hashHex(hash));
+  }
+
   const dropOrder = (orderHash: string): void => void orders.delete(orderHash);
 
-  return { orders, brokenOrders, strays, setOrder, setRank, dropOrder };
+  return { orders, brokenOrders, strays, returned, setOrder, setRank, setReturned, dropOrder };
 }
 
 function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
@@ -93,7 +99,10 @@ function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
     const order = orders.get(orderHash);
     if (!order) return;
     const { marketId, sequence } = order;
-    const others = withoutPlace(orderHash, marketId, side, sequence);
+    // An order that is back on the book after a failed match has another number than before.
+    const others = (book.get(orderHash) ?? []).filter(
+      (place) => place.marketId !== marketId || place.side !== side,
+    );
     const entries = score === null ? others : [...others, { marketId, side, sequence, score }];
     if (entries.length === 0) book.delete(orderHash);
     else book.set(orderHash, entries);
@@ -145,6 +154,8 @@ export interface Snapshot {
   /** The reasons why stored orders cannot be read, by hash. */
   readonly brokenOrders: ReadonlyMap<string, string>;
   readonly strays: ReadonlyMap<string, Stray>;
+  /** Lots of failed matches that are not filled any more, by order; only with funds on a chain. */
+  readonly returned: ReadonlyMap<string, number>;
   /** The places of each order, by its hash; a correct exchange has one place for each. */
   readonly book: ReadonlyMap<string, readonly BookEntry[]>;
   /** Balances, by account. */
@@ -163,6 +174,7 @@ export interface Snapshot {
   repaid: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;
+  setReturned(hash: Buffer, lots: number): void;
   dropOrder(orderHash: string): void;
   /** Drops an order that is not stored any more, with its places. */
   forgetOrder(hash: Buffer): void;

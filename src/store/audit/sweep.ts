@@ -53,6 +53,7 @@ export async function sweep(options: SweepOptions, snapshot: Snapshot): Promise<
     await hash(keys.market(id), (name, value) => snapshot.setField(id, name.toString('latin1'), value));
   }
   await hash(keys.orders, (orderHash, packed) => snapshot.setOrder(orderHash, packed, null));
+  await hash(keys.returnedLots, (orderHash, count) => snapshot.setReturned(orderHash, Number(count)));
   await hash(keys.cash, (account, packed) => {
     if (!isNetField(account)) snapshot.setCash(account, packed);
   });

@@ -1,3 +1,4 @@
+import { isFinal } from '../../exchange/status';
 import { addressBytes, decodeOrder, hashBytes, hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -8,9 +9,9 @@ export interface WithdrawnOrder {
   readonly orderHash: string;
 }
 
-/** The orders that wallets withdrew on the chain and that are still open here. */
+/** The orders that wallets withdrew on the chain and that rest here, or may rest again. */
 export interface Withdrawals {
-  /** Notes those of the orders that are open here: a wallet can withdraw any order on the chain. */
+  /** Notes those of the orders that are here: a wallet can withdraw any order on the chain. */
   note(orders: readonly WithdrawnOrder[]): Promise<void>;
   /** Some of them; none when there are none. */
   waiting(): Promise<readonly WithdrawnOrder[]>;
@@ -20,19 +21,20 @@ export interface Withdrawals {
 const READ_MAX = 500;
 
 export function createWithdrawals({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): Withdrawals {
-  async function openOnes(some: readonly WithdrawnOrder[]): Promise<WithdrawnOrder[]> {
+  async function ownOnes(some: readonly WithdrawnOrder[]): Promise<WithdrawnOrder[]> {
     const packed = await redis.hmgetBuffer(keys.orders, ...some.map(({ orderHash }) => hashBytes(orderHash)));
     return some.filter(({ wallet, orderHash }, i) => {
       const found = packed[i] && decodeOrder(orderHash, packed[i]);
-      const isOpen = found?.status === 'OPEN' || found?.status === 'PARTIALLY_FILLED';
-      return isOpen && found?.maker.toLowerCase() === wallet;
+      // Lots of a filled order may be about to come back from a failed match.
+      const mayRest = found && (!isFinal(found.status) || found.status === 'FILLED');
+      return mayRest && found?.maker.toLowerCase() === wallet;
     });
   }
 
   return {
     async note(orders) {
       for (let from = 0; from < orders.length; from += READ_MAX) {
-        const own = await openOnes(orders.slice(from, from + READ_MAX));
+        const own = await ownOnes(orders.slice(from, from + READ_MAX));
         const fields = own.flatMap((one) => [hashBytes(one.orderHash), addressBytes(one.wallet)]);
         if (fields.length > 0) await redis.hset(keys.withdrawn, ...fields);
       }

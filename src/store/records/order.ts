@@ -42,24 +42,26 @@ function pick<T>(list: readonly T[], index: number, what: string): T {
 }
 
 export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
-  const status = pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
-  const isUntouched = status === 'OPEN';
+  const stored = pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
+  const isUntouched = packed.at(-1) === 0;
   const bodyBytes = packed.length - (isUntouched ? 0 : CHANGES_BYTES);
   const body = packed.subarray(0, bodyBytes - 1);
   const changes = packed.subarray(bodyBytes);
   const createdAtMs = readUInt(body, 0, 6);
   const kind = body[12] ?? 0;
   const clientEnd = BODY_BYTES + 1 + (body[BODY_BYTES] ?? 0);
+  const filledLots = isUntouched ? 0 : readUInt(changes, 1, 6);
   return {
     orderHash,
-    status,
+    // All that was filled may have come back from failed matches.
+    status: stored === 'PARTIALLY_FILLED' && filledLots === 0 ? 'OPEN' : stored,
     reason: pick(REASONS, isUntouched ? 0 : (changes[0] ?? -1), 'reason'),
     orderType: pick(ORDER_TYPES, kind & 7, 'order type'),
     side: ((kind >> 3) & 1) as Side,
     outcome: ((kind >> 4) & 1) as OutcomeIndex,
     pricePips: pips(body.readUInt16BE(13)),
     sizeLots: lots(readUInt(body, 15, 6)),
-    filledLots: lots(isUntouched ? 0 : readUInt(changes, 1, 6)),
+    filledLots: lots(filledLots),
     quoteMicro: micro(isUntouched ? 0 : readUInt(changes, 7, 7)),
     createdAtMs,
     updatedAtMs: isUntouched ? createdAtMs : readUInt(changes, 14, 6),

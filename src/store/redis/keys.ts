@@ -142,6 +142,10 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly unpaid: TextKey<'unpaid'>;
   /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
   readonly settledLots: TextKey<'settledLots'>;
+  /** hash: order hash -> its lots of failed matches that are not filled any more (lua/chain/lib/restoring.lua). */
+  readonly returnedLots: TextKey<'returnedLots'>;
+  /** hash: wallet or order hash -> from when on its lots of failed matches stay away (lua/chain/lib/restoring.lua). */
+  readonly abandoned: TextKey<'abandoned'>;
   /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
   readonly mined: TextKey<'mined'>;
   /** hash: order hash -> its wallet (20 bytes), which withdrew it on the chain; it is still open here. */
@@ -210,6 +214,8 @@ type ChainKeys =
   | 'strikes'
   | 'unpaid'
   | 'settledLots'
+  | 'returnedLots'
+  | 'abandoned'
   | 'mined'
   | 'withdrawn'
   | 'lanes'
@@ -226,6 +232,8 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   strikes: text(`${prefix}str`),
   unpaid: text(`${prefix}up`),
   settledLots: text(`${prefix}os`),
+  returnedLots: text(`${prefix}rl`),
+  abandoned: text(`${prefix}ab`),
   mined: text(`${prefix}mb`),
   withdrawn: text(`${prefix}wd`),
   lanes: text(`${prefix}tl`),

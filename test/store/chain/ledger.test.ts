@@ -62,7 +62,8 @@ test('a failed match gives every wallet back what it took, and cancels and suspe
   for (const { match } of waiting.values()) chain.settle(match);
   const observed = await books.observe(chain.mine());
   expect(observed).toMatchObject({ settled: 1, cancelled: 1, unknown: [], unread: [] });
-  expect(await told(books, alice)).toEqual(['100 0 0 0', '100 0 0 0', '100 0 0 0']);
+  // Her lots rest again.
+  expect(await told(books, alice)).toEqual(['100 0 0 0', '90 10 0 0', '100 0 0 0']);
   expect(await told(books, bob)).toEqual(['5 0 0 0', '100 0 0 0', '100 0 0 0']);
   const page = await books.settlements.list({}, { limit: 10, cursor: null });
   expect(page.records[0]).toMatchObject({
@@ -84,16 +85,18 @@ test('a failed match gives every wallet back what it took, and cancels and suspe
 test('the lots of an order are counted as settled or failed once its matches are final', async () => {
   const books = await open();
   const { buy, sell, place, chain, waiting } = books;
-  const maker = await place(sell(alice, 0, '10', '0.60'));
-  await place(buy(bob, 0, '4', '0.60'));
-  await place(buy(carla, 0, '3', '0.60'));
-  chain.wallet(carla).collateral = 0;
+  const { record: first } = await place(sell(alice, 0, '4', '0.60'));
+  const { record: second } = await place(sell(bob, 0, '3', '0.60'));
+  const { record: taker } = await place(buy(carla, 0, '7', '0.60'));
+  chain.wallet(bob).approved = false;
   for (const { match } of waiting.values()) chain.settle(match);
   await books.observe(chain.mine());
-  const { orderHash } = maker.record;
-  expect((await books.accounts.settledLots([orderHash])).get(orderHash)).toEqual({
-    ...{ settledLots: 400, failedLots: 300 },
-  });
+  const counted = await books.accounts.settledLots([first, second, taker].map(({ orderHash }) => orderHash));
+  expect([...counted.values()]).toEqual([
+    { settledLots: 400, failedLots: 0 },
+    { settledLots: 0, failedLots: 300 },
+    { settledLots: 400, failedLots: 300 },
+  ]);
 });
 
 test('a wallet that was not read lately is read once, when it places an order', async () => {

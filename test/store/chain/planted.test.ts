@@ -65,7 +65,7 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
   ],
   [
     'a failed match has no consequences',
-    patch('lib/finality.lua', 'standing.strike(shard, wallet, name, reason, now_ms)', 'local _ = 0'),
+    patch('lib/finality.lua', 'standing.strike(shard, wallet, e.name, reason, now_ms)', 'local _ = 0'),
   ],
   [
     'the limit counts only the own limit price of an order',

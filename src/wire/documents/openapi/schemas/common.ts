@@ -74,7 +74,7 @@ export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
   OrderStatus: choice(ORDER_STATUSES, 'The last four are final.'),
   Reason: described(
     nullable(choice(REASONS.filter((reason) => reason !== null))),
-    'The reason why an order is final; it is null while the order is open, and when it was filled.',
+    'The reason why an order is final; it is null while the order is open, and when it was filled. With funds on a chain `SETTLEMENT_FAILED` is also the reason of an open order of which lots are back on the book, because their match failed by the fault of another wallet.',
   ),
   MatchType: choice(MATCH_TYPES),
   FeeAsset: choice(FEE_ASSETS, 'A SELL pays its fee in collateral, and a BUY in the token that it bought.'),
