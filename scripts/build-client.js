@@ -11,12 +11,11 @@ const PACKAGE = path.join(ROOT, 'packages/client');
 /** Node runs this level unchanged; a page's bundler lowers it further. */
 const TARGET = 'es2022';
 
-function bundle(format, outdir) {
+/** A file for each source, so that the bundler of a program that needs no sockets leaves Socket.IO out. */
+function translate(format, outdir) {
   require('esbuild').buildSync({
     absWorkingDir: PACKAGE,
-    entryPoints: ['src/index.ts', 'src/safe.ts'],
-    bundle: true,
-    packages: 'external',
+    entryPoints: readdirSync(path.join(PACKAGE, 'src')).map((name) => `src/${name}`),
     platform: 'neutral',
     target: TARGET,
     format,
@@ -27,24 +26,30 @@ function bundle(format, outdir) {
 }
 
 /** An ECMAScript module imports files with their extension, which the sources omit. */
+function addExtensions(folder, ending) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith(ending))) {
+    const file = path.join(folder, name);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/((?:from |import\()['"]\.\/[\w-]+)/g, '$1.js'));
+  }
+}
+
 function declare(esm, cjs, checked) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', PACKAGE, '--outDir', esm], { stdio: 'inherit' });
   if (checked && status !== 0) throw new Error("the client's types do not fit: see above");
-  for (const name of readdirSync(esm).filter((file) => file.endsWith('.d.ts'))) {
-    const file = path.join(esm, name);
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/((?:from |import\()['"]\.\/[\w-]+)/g, '$1.js'));
-    cpSync(file, path.join(cjs, name));
-  }
+  addExtensions(esm, '.d.ts');
+  for (const name of readdirSync(esm).filter((file) => file.endsWith('.d.ts')))
+    cpSync(path.join(esm, name), path.join(cjs, name));
 }
 
 function buildClient({ checked = true, output = path.join(PACKAGE, 'dist') } = {}) {
   const [esm, cjs] = [path.join(output, 'esm'), path.join(output, 'cjs')];
   rmSync(output, { recursive: true, force: true });
-  bundle('esm', esm);
-  bundle('cjs', cjs);
+  translate('esm', esm);
+  addExtensions(esm, '.js');
+  translate('cjs', cjs);
   // The package itself says "commonjs", because the tests read its sources that way.
-  writeFileSync(path.join(esm, 'package.json'), '{ "type": "module" }\n');
+  writeFileSync(path.join(esm, 'package.json'), '{ "type": "module", "sideEffects": false }\n');
   declare(esm, cjs, checked);
 }
 

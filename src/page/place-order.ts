@@ -6,6 +6,7 @@ import { type Inputs, judge, type Standing } from './order-draft';
 import { namesOf } from './outcome-names';
 import { signerOf } from './sign-in';
 import { centsOf, lotsOf, shares } from './units';
+import './refusal-words';
 import { type Refused, wordsFor } from './words';
 
 /** The result of an order in words, and the field of the ticket to which they belong. */

@@ -21,7 +21,7 @@ export interface Ticket {
 type Facts = Readonly<Record<string, unknown>>;
 export type Say = (facts: Facts, ticket: Ticket) => string;
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const isPrice = (value: unknown): value is string =>
   typeof value === 'string' && /^[01](\.\d{1,4})?$/.test(value);
 const inCents = (value: unknown): string => (isPrice(value) ? centsOf(value) : text(value));
@@ -80,31 +80,13 @@ const SHARES: Readonly<Record<string, Say>> = {
       : `Only ${amount(available)} shares are available at this price, so nothing was traded. Enter fewer, change the price, or choose another type.`,
 };
 
-const again = 'Please try again in a moment.';
-const ours = 'This is a fault of this page or of the exchange, not yours.';
+export const again = 'Please try again in a moment.';
+export const ours = 'This is a fault of this page or of the exchange, not yours.';
 
-/** The other codes of docs/errors.md that a first view can meet, and the client's own. */
+/** The other codes that can be met before the page has loaded its other parts (refusal-words.ts). */
 const FORM: Record<string, Say> = {
-  BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
-  INVALID_EXPIRATION: () => 'The order would end too soon or too late. Is the clock of this device right?',
-  SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
-  DEADLINE_EXCEEDED: () =>
-    'It took too long, so the order was not placed. Place it again if you still want it.',
-  MARKET_NOT_OPEN: () => 'This market does not take orders now. Open orders can still be cancelled.',
-  DUPLICATE_ORDER: () => 'The same order was placed before, with another type.',
-  ORDER_EXPIRED: () => 'The order has expired. Is the clock of this device right?',
-  ORDER_NOT_CANCELLABLE: () => 'The order can no longer be cancelled, because it is not open any more.',
-  ORDER_NOT_FOUND: () => 'The exchange does not know this order.',
   MARKET_NOT_FOUND: () => 'This market does not exist.',
   NOT_FOUND: () => `The exchange has nothing at this address. ${ours}`,
-  INVALID_SIGNATURE: ({ hint, detail }) =>
-    hint === 'CHAIN_ID'
-      ? 'Your wallet signed for another network. Switch it to the network of this exchange and place the order again.'
-      : /contract/.test(text(detail))
-        ? 'Your wallet is a contract that did not accept the signature. Have its owners changed?'
-        : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
-  MAKER_MISMATCH: () =>
-    'You are signed in with another wallet than the one that signed. Sign out and in again.',
   UNAUTHORIZED: () => 'Sign in first: with your wallet, or with a test wallet.',
   NOT_SIGNED_IN: () => 'Sign in first: with your wallet, or with a test wallet.',
   TOKEN_INVALID: () => 'Your session has ended. Sign in again.',
@@ -119,31 +101,13 @@ const FORM: Record<string, Say> = {
       : 'Too many requests. Wait a few seconds and try again.',
   CANCEL_ONLY: () => 'The exchange accepts no new orders right now; you can still cancel.',
   HALTED: () => 'The exchange is halted by its operator. Nothing was placed.',
-  BACKLOG: () => `The exchange is catching up. Nothing was placed. ${again}`,
   UNAVAILABLE: () => `The exchange cannot answer right now. ${again}`,
   INTERNAL: ({ requestId }) =>
     `Something went wrong at the exchange. If it happens again, report the request id ${text(requestId)}.`,
-  OUTCOME_UNKNOWN: () =>
-    'No answer came, so the order may or may not have been placed. Look at your orders before placing it again.',
   NOT_SENT: () => `Nothing was sent, because the exchange could not be reached. ${again}`,
-  ABORTED: () => 'The request was given up. Look at your orders before you repeat it.',
   NETWORK: () => `The exchange could not be reached. Is this device online? ${again}`,
   TIMEOUT: () => `The exchange did not answer in time. ${again}`,
   INVALID_REQUEST: ({ detail }) => `The exchange did not accept this: ${text(detail)}.`,
-  IDEMPOTENCY_KEY_REUSED: () => `This was asked for before, with other numbers. ${ours}`,
-  INVALID_JSON: () => `The exchange did not understand the order. ${ours}`,
-  INVALID_ADDRESS: () => 'The wallet returned an invalid address.',
-  INVALID_TOKEN: () => `The order names another market. Reload the page. ${ours}`,
-  INVALID_TAKER: () => `The order was made incorrectly. ${ours}`,
-  INVALID_FEE_RATE: () => "The market's fee has changed. Reload the page and place the order again.",
-  INVALID_NONCE_VALUE: () => 'Your earlier orders were invalidated meanwhile. Place the order again.',
-  UNSUPPORTED_SIGNATURE_TYPE: () => 'This kind of wallet cannot trade here yet. Use an ordinary account.',
-  INVALID_TIMEFRAME: () => `The exchange does not know this time frame. ${ours}`,
-  INVALID_LIMIT: () => `The exchange did not accept this. ${ours}`,
-  INVALID_CURSOR: () => 'The list has changed. Reload the page.',
-  METHOD_NOT_ALLOWED: () => `The exchange did not accept this. ${ours}`,
-  REQUEST_TIMEOUT: () => `The request did not arrive in time. ${again}`,
-  UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not accept this. ${ours}`,
 };
 
 /** Adds the words of a part that is loaded later. */

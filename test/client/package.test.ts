@@ -11,8 +11,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { ROOT, type Started, startNode } from '../support/processes';
 import { sampleOf } from '../support/sample';
+import { tell } from '../support/telling';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
 const { buildClient } = require('../../scripts/build-client.js') as {
@@ -20,6 +23,7 @@ const { buildClient } = require('../../scripts/build-client.js') as {
 };
 const SOURCE = path.join(ROOT, 'packages/client');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
+const REST_GZIPPED_MAX = 9_000;
 const PROGRAM_MS_MAX = 300_000;
 
 /** A program that a stranger writes; both kinds of module end in the same lines. */
@@ -139,6 +143,27 @@ test('the packed client contains its builds, its declarations, its licence and i
     expect(names).toContain(`package/dist/${kind}/index.js`);
     expect(names).toContain(`package/dist/${kind}/index.d.ts`);
   }
+});
+
+test('a program that opens no socket bundles the packed client without Socket.IO', async () => {
+  const contents = `export { createClient } from 'ctf-exchange-client'`;
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: folder },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    metafile: true,
+    write: false,
+  });
+  const gzipped = gzipSync(outputFiles[0]?.contents ?? '').length;
+  tell(
+    `the requests of the client for browsers: ${outputFiles[0]?.contents.length} bytes, ${gzipped} gzipped`,
+  );
+  expect(gzipped).toBeLessThan(REST_GZIPPED_MAX);
+  const [output] = Object.values(metafile.outputs);
+  const parts = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  expect(parts.filter(([file]) => !file.includes('ctf-exchange-client'))).toEqual([]);
 });
 
 test('the build of npm start, which does not check the types, writes the declarations, too', () => {

@@ -2,6 +2,7 @@ import { type Balances, ExchangeError } from 'ctf-exchange-client';
 import { ERRORS } from '../../src/exchange/errors';
 import { progressOf, refusalsOnChain } from '../../src/page/chain-words';
 import '../../src/page/people-words';
+import '../../src/page/refusal-words';
 import { codesWithWords, learnWords, wordsFor } from '../../src/page/words';
 
 const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeError =>

@@ -1,3 +1,4 @@
+import { place } from '../place-order';
 import { AccountMenu } from './account-menu';
 import { Approvals } from './approvals';
 import { Depth } from './depth';
@@ -9,6 +10,7 @@ import { OwnTrades } from './own-trades';
 import { Rules } from './rules';
 import { StateCard } from './state-card';
 import { WalletChoice } from './wallet-choice';
+import '../refusal-words';
 
 /** The parts that a stranger's first view does not show, in a file of their own, loaded with the first that is needed. */
 export const LATER = {
@@ -24,4 +26,5 @@ export const LATER = {
   Rules,
   StateCard,
   WalletChoice,
+  place,
 } as const;

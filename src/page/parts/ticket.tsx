@@ -7,7 +7,7 @@ import { lazy } from '../lazy';
 import type { Shown } from '../market-data';
 import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
 import { namesOf } from '../outcome-names';
-import { place, type Said } from '../place-order';
+import type { Said } from '../place-order';
 import {
   amount,
   expiry,
@@ -102,7 +102,16 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
     setBusy(true);
     setSaid(null);
     const ends = inputs.orderType === 'GTC' || inputs.orderType === 'POST_ONLY' ? expiresAtMs() : null;
-    setSaid(await place({ ...inputs, expiresAtMs: ends }, shown, standing, wallet));
+    try {
+      const { place } = (await import('./later')).LATER;
+      setSaid(await place({ ...inputs, expiresAtMs: ends }, shown, standing, wallet));
+    } catch {
+      setSaid({
+        tone: 'refused',
+        field: 'form',
+        text: 'The page could not be loaded completely. Reload it.',
+      });
+    }
     setBusy(false);
   };
   return { said, isBusy, isSlow, isAsking, submit, wallet };
