@@ -1,7 +1,9 @@
+import { claimCall, createOwedReader } from '../chain/owed';
 import { createWalletLookup } from '../chain/wallet-lookup';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
 import type { ChainScale } from '../exchange/order';
+import { micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { watchCongestion } from '../store/chain/congestion';
 import { noteFunds, otherFunds, readFunds } from '../store/chain/funds';
@@ -69,6 +71,7 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
   const { market } = parts.reads;
   const congestion = watchCongestion({ redis, keys, now: clock.now });
   const mode = modeOnChain({ mode: parts.reads.mode, cursor: ledger.cursor, congestion, now: clock.now });
+  const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
   const seeing = createSeeing({
     ...{
       lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
@@ -77,9 +80,13 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
       market,
       marketList,
     },
+    owing: {
+      ...createOwedReader(chain.rpc, exchangeAddress),
+      call: (wallet, asset) => claimCall(exchangeAddress, wallet, asset),
+    },
+    toMicro: (units) => micro(Number(units / scale.microAmount)),
     onError: (error) => log.warn({ err: error.message }, 'reading a wallet from the chain'),
   });
-  const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
   const { unsettledMaxNewMicro } = chainConfig;
   const placing: ChainPlacing = {
     unsettledMaxNewMicro,
@@ -89,7 +96,13 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
       token: asset === 'COLLATERAL' ? collateralAddress : conditionalTokensAddress,
     }),
   };
-  const own = accountReads({ accounts: ledger, market, unsettledMaxNewMicro, now: clock.now });
+  const own = accountReads({
+    owed: seeing.owed,
+    accounts: ledger,
+    market,
+    unsettledMaxNewMicro,
+    now: clock.now,
+  });
   const reads = { ...parts.reads, ...own, mode };
   return { ...chain, ledger, congestion, seeing, placing, reads };
 }

@@ -3,11 +3,12 @@ import {
   mergeCalls,
   nonceCall,
   payoutsOf,
+  redeemCalls,
   reportCall,
   splitCalls,
-  type WalletCall,
 } from '../chain/conditions';
 import type { Config } from '../config/load';
+import type { WalletCall } from '../exchange/chain';
 import { Refusal } from '../exchange/errors';
 import { type Balance, type Balances, type MarketView, totalOf } from '../exchange/facts';
 import type { ChainScale } from '../exchange/order';
@@ -27,11 +28,11 @@ interface WalletParts {
   readonly scale: ChainScale;
 }
 
-/** With funds on a chain, wallets split and merge themselves, and the worker serves the faucet. */
+/** With funds on a chain, wallets split, merge and redeem themselves, and the worker serves the faucet. */
 export function walletsOnChain(
   config: Config,
   { requests, reads, see, scale }: WalletParts,
-): Pick<Engine, 'credit' | 'convert' | 'raiseNonce'> {
+): Pick<Engine, 'credit' | 'convert' | 'redeem' | 'raiseNonce'> {
   const contracts = contractsOf(config);
   return {
     async credit(address) {
@@ -44,6 +45,13 @@ export function walletsOnChain(
       const isOver = texts.closesAtMs !== null && texts.closesAtMs <= reads.clock();
       const status = state.status === 'OPEN' && isOver ? 'CLOSED' : state.status;
       // Else the transactions would fail there, or cost the wallet its orders and matches.
+      if (hasResult(status)) {
+        throw new Refusal(
+          'MARKET_NOT_OPEN',
+          `the market is ${status}: its holders redeem their tokens (POST /markets/${terms.id}/redeem)`,
+          { retryable: false },
+        );
+      }
       if (status !== 'OPEN') throw marketNotOpen(status);
       await see(wallet, marketId);
       checkCover(await reads.balances(wallet), marketId, setsMicro);
@@ -51,11 +59,21 @@ export function walletsOnChain(
       const calls = (setsMicro > 0 ? splitCalls : mergeCalls)(contracts, terms.conditionId, units);
       throw ownDoing(calls);
     },
+    async redeem(marketId) {
+      const { terms, state } = await reads.view(marketId);
+      if (!hasResult(state.status))
+        throw new Refusal('NOT_FOUND', `there is nothing to redeem yet: the market is ${state.status}`);
+      throw ownDoing(redeemCalls(contracts, terms.conditionId));
+    },
     async raiseNonce() {
       throw ownDoing([nonceCall(contracts)]);
     },
   };
 }
+
+/** Whether the result is final on the chain. */
+const hasResult = (status: MarketView['state']['status']): boolean =>
+  status === 'RESOLVED' || status === 'VOIDED';
 
 /** Throws INSUFFICIENT_BALANCE unless the wallet has so much more than its orders and open matches need. */
 function checkCover({ tokens, ...collateral }: Balances, marketId: string, setsMicro: number): void {

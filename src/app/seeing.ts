@@ -1,7 +1,10 @@
+import type { OwedReader } from '../chain/owed';
 import type { FoundWallet, WalletLookup } from '../chain/wallet-lookup';
 import type { TokenQuery } from '../chain/wallet-reader';
+import type { WalletCall } from '../exchange/chain';
 import { Refusal } from '../exchange/errors';
-import type { MarketView } from '../exchange/facts';
+import type { MarketView, Owed } from '../exchange/facts';
+import type { Micro } from '../exchange/units';
 import type { ChainAccounts } from '../store/chain/accounts';
 import type { Observing } from '../store/chain/observing';
 import type { Reads } from '../store/reads/reads';
@@ -12,6 +15,9 @@ interface SeeingParts {
   readonly accounts: Pick<ChainAccounts, 'cursor' | 'chainAccount'>;
   readonly market: Reads['market'];
   readonly marketList: () => Promise<readonly MarketView[]>;
+  /** What the exchange contract holds for a wallet, by the ids of assets in chain units, and the call that pays it. */
+  readonly owing: OwedReader & { call(wallet: string, asset: string): WalletCall };
+  readonly toMicro: (units: bigint) => Micro;
   readonly onError: (error: Error) => void;
 }
 
@@ -19,8 +25,13 @@ interface SeeingParts {
 export interface Seeing {
   /** Before an order: the wallet, with its tokens of the market. Throws UNAVAILABLE. */
   see(wallet: string, marketId: string): Promise<void>;
-  /** Before its balances are shown: the wallet, with its tokens of all open markets. It does without a chain that is away. */
+  /**
+   * Before its balances are shown: the wallet, with its tokens of all open markets and of those that it may redeem. It does without
+   * a chain that is away.
+   */
   refresh(wallet: string): Promise<void>;
+  /** The amounts that the exchange contract held for the wallet at the last refresh of this process. */
+  owed(wallet: string): readonly Owed[];
 }
 
 const TRIES_MAX = 3;
@@ -29,8 +40,10 @@ const FRESH_BLOCKS = 4;
 const FRESH_BLOCKS_MAX = 24;
 /** The most wallets whose last reading is remembered. */
 const WALLETS_MAX = 10_000;
-/** The most open markets whose tokens are looked for. */
+/** The most markets whose tokens are looked for. */
 const MARKETS_MAX = 100;
+/** The most of them of which the contract is asked what it holds: each takes two calls. */
+const OWED_MARKETS_MAX = 50;
 
 /** When all markets of a wallet were read last, which does not show in its account: the observer reads some of them at each block. */
 interface Look {
@@ -38,10 +51,11 @@ interface Look {
   readonly waits: number;
   /** All numbers in it; empty when the chain did not answer. */
   readonly numbers: string;
+  readonly owed: readonly Owed[];
 }
 
 export function createSeeing(parts: SeeingParts): Seeing {
-  const { lookup, observing, accounts, market, marketList, onError } = parts;
+  const { lookup, observing, accounts, market, marketList, owing, toMicro, onError } = parts;
   const looks = new Map<string, Look>();
 
   function note(wallet: string, look: Look): void {
@@ -82,10 +96,9 @@ export function createSeeing(parts: SeeingParts): Seeing {
     if (!cursor || (before && cursor.final.number - before.block <= before.waits)) return;
     const block = cursor.final.number;
     // Other requests of the wallet do not read it again meanwhile, nor when the chain does not answer.
-    note(wallet, { block, waits: FRESH_BLOCKS, numbers: '' });
-    const open = (await marketList()).filter(({ state }) => state.status === 'OPEN').slice(-MARKETS_MAX);
+    note(wallet, { block, waits: FRESH_BLOCKS, numbers: '', owed: before?.owed ?? [] });
     const known = new Set(account?.tokens.map(({ marketId }) => marketId));
-    const markets = open.map(({ terms }) => ({ marketId: terms.id, tokenIds: terms.tokenIds }));
+    const markets = chosen(await marketList(), known);
     // An account of each market that the wallet never touched would only use memory.
     const withTokens = (reading: FoundWallet['reading']) => ({
       ...reading,
@@ -98,16 +111,61 @@ export function createSeeing(parts: SeeingParts): Seeing {
       return null;
     });
     if (!shown) return;
-    const numbers = numbersOf(shown);
+    const owed = await readOwed(wallet, shown.hasCode ? markets.slice(-OWED_MARKETS_MAX) : [], block).catch(
+      (error: Error) => {
+        onError(error);
+        return before?.owed ?? [];
+      },
+    );
+    const numbers = numbersOf(shown, owed);
     const waits = numbers === before?.numbers ? Math.min(2 * before.waits, FRESH_BLOCKS_MAX) : FRESH_BLOCKS;
-    note(wallet, { block, waits, numbers });
+    note(wallet, { block, waits, numbers, owed });
   }
 
-  return { see, refresh };
+  /** Only a wallet with code can refuse tokens; the collateral may refuse any wallet. */
+  async function readOwed(
+    wallet: string,
+    markets: readonly TokenQuery[],
+    block: number,
+  ): Promise<readonly Owed[]> {
+    const tokens = markets.flatMap(({ marketId, tokenIds }) =>
+      ([0, 1] as const).map((outcome) => ({ marketId, outcome, tokenId: tokenIds[outcome] })),
+    );
+    const assets = [null, ...tokens];
+    const amounts = await owing.read(
+      wallet,
+      assets.map((token) => token?.tokenId ?? '0'),
+      block,
+    );
+    return assets.flatMap((token, i) => {
+      const amount = amounts[i] ?? 0n;
+      return amount === 0n
+        ? []
+        : [{ token, amountMicro: toMicro(amount), call: owing.call(wallet, token?.tokenId ?? '0') }];
+    });
+  }
+
+  return { see, refresh, owed: (wallet) => looks.get(wallet)?.owed ?? [] };
 }
 
-const numbersOf = ({ collateral, approvedForAll, minNonce, tokens }: FoundWallet['reading']): string =>
+/** The markets that are read: those that trade, those where the books know tokens of the wallet, and others that ended last. */
+function chosen(all: readonly MarketView[], known: ReadonlySet<string>): TokenQuery[] {
+  const isFirst = ({ terms, state }: MarketView): boolean => state.status === 'OPEN' || known.has(terms.id);
+  const first = all.filter(isFirst).slice(-MARKETS_MAX);
+  const others = all.filter((one) => !isFirst(one) && one.state.status !== 'DRAFT');
+  const left = MARKETS_MAX - first.length;
+  return [...(left > 0 ? others.slice(-left) : []), ...first].map(({ terms }) => ({
+    marketId: terms.id,
+    tokenIds: terms.tokenIds,
+  }));
+}
+
+const numbersOf = (
+  { collateral, approvedForAll, minNonce, tokens }: FoundWallet['reading'],
+  owed: readonly Owed[],
+): string =>
   [
+    ...owed.map(({ amountMicro }) => `owed ${amountMicro}`),
     ...[collateral.balance, collateral.allowance, approvedForAll, minNonce],
     ...tokens.flatMap(({ marketId, balances }) => [marketId, ...balances]),
   ].join(' ');

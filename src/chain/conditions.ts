@@ -1,4 +1,5 @@
 import { Interface } from 'ethers';
+import type { WalletCall } from '../exchange/chain';
 import type { OutcomeIndex } from '../exchange/market';
 import { readBytes } from './hex';
 import type { Sending } from './key-sender';
@@ -109,13 +110,6 @@ export function createConditions(rpc: Pick<Rpc, 'agree'>, contracts: Contracts):
 
 const reportData = (questionId: string, payouts: Payouts): string =>
   CTF.encodeFunctionData('reportPayouts', [questionId, payouts]);
-
-/** A transaction for a wallet to send itself, with words for its owner. */
-export interface WalletCall {
-  readonly to: string;
-  readonly data: string;
-  readonly description: string;
-}
 
 /** The approvals that trading needs, for all amounts. */
 export const approvalCalls = (contracts: Contracts): readonly [WalletCall, WalletCall] => [

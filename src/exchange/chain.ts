@@ -24,6 +24,13 @@ export interface WalletReading {
   readonly tokens: readonly { readonly marketId: string; readonly balances: readonly [bigint, bigint] }[];
 }
 
+/** A transaction for a wallet to send itself, with words for its owner. */
+export interface WalletCall {
+  readonly to: string;
+  readonly data: string;
+  readonly description: string;
+}
+
 /** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of the operator. */
 export const FAULT_REASONS = [
   ...([

@@ -1,4 +1,4 @@
-import type { FaultReason } from './chain';
+import type { FaultReason, WalletCall } from './chain';
 import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex, Resolution } from './market';
 import type { MatchType, Side } from './match';
 import type { Mode, OrderStatus, OrderType, Reason, SettlementStatus } from './status';
@@ -165,6 +165,20 @@ export interface Balances extends Balance {
   /** Only with funds on a chain. */
   readonly approvals?: Approvals;
   readonly standing?: Standing;
+  readonly owed?: readonly Owed[];
+}
+
+/** An amount that the exchange contract holds for a wallet that refused it, as of the last look. */
+export interface Owed {
+  /** Null for collateral. */
+  readonly token: {
+    readonly marketId: string;
+    readonly outcome: OutcomeIndex;
+    readonly tokenId: string;
+  } | null;
+  readonly amountMicro: Micro;
+  /** Pays it. */
+  readonly call: WalletCall;
 }
 
 /** The part of its matches and orders that a wallet may leave to the chain, and what failed matches mean for it. */

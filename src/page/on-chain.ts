@@ -54,6 +54,13 @@ export async function carryOut<T>(request: () => Promise<T>): Promise<T | null> 
   }
 }
 
+/** Sends transactions from the wallet that is signed in. */
+export async function sendOwn(calls: readonly WalletCall[]): Promise<null> {
+  const owner = wallet.get();
+  if (owner) await send(owner, calls);
+  return null;
+}
+
 async function until(isThere: () => boolean, what: string): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {
     showBalances(await client.balances());

@@ -35,6 +35,7 @@ export const PATHS = {
 
   split: '/markets/{id}/split',
   merge: '/markets/{id}/merge',
+  redeem: '/markets/{id}/redeem',
   comments: '/markets/{id}/comments',
   comment: '/comments/{comment_id}',
   commentLike: '/comments/{comment_id}/like',

@@ -50,7 +50,7 @@ test('the configuration names the chain, and the transactions that approve the e
 
 test('a market opens when its tokens are registered in a final block, not before', async () => {
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  expect((await marketNow()).status).toBe('DRAFT');
+  expect(await marketNow()).toMatchObject({ code: 'MARKET_NOT_FOUND' });
   const early = await alice.post(`/markets/${market.id}/split`, { size: '1' });
   expect(early.body).toMatchObject({ code: 'MARKET_NOT_OPEN' });
   await untilStatus('OPEN');
@@ -197,7 +197,7 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   await until('the match has failed', async () => (await orderOf()).fills[0].settlementStatus === 'FAILED');
   const order = await orderOf();
   expect(order).toMatchObject({ filledSize: '10', settledSize: '0', failedSize: '10' });
-  const failedWallet = carol.wallet.address.toLowerCase();
+  const failedWallet = carol.wallet.address;
   expect(order.fills[0]).toMatchObject({ failureReason: 'COLLATERAL', failedWallet });
   const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
   expect(next.body).toMatchObject({ code: 'WALLET_SUSPENDED', tradeId: order.fills[0].tradeId, strikes: 1 });
@@ -325,6 +325,50 @@ test('the result of another oracle is refused with the transaction that the orac
 test('a market is resolved when its result is final on the chain', async () => {
   const answer = await exchange.asAdmin(`/admin/markets/${market.id}/resolve`, { outcomeIndex: 0 });
   expect(answer.body.status).toBe('CLOSED');
+  const early = await alice.post(`/markets/${market.id}/redeem`);
+  expect(early.body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   await untilStatus('RESOLVED');
   expect((await marketNow()).resolution).toMatchObject({ outcomeIndex: 0 });
+});
+
+test('tokens of a market with a result are redeemed by the wallet itself, and leave its balances', async () => {
+  const merge = await alice.post(`/markets/${market.id}/merge`, { size: '1' });
+  expect(merge.body).toMatchObject({ code: 'MARKET_NOT_OPEN', retryable: false });
+  expect(merge.body.detail).toContain(`POST /markets/${market.id}/redeem`);
+  const ofMarket = async () =>
+    (await balancesOf(alice)).tokens.filter(({ marketId }: { marketId: string }) => marketId === market.id);
+  expect(await ofMarket()).not.toEqual([]);
+  const refused = await alice.post(`/markets/${market.id}/redeem`);
+  expect(refused.body).toMatchObject({ status: 409, code: 'ON_CHAIN', calls: [{}] });
+  const before = Number((await balancesOf(alice)).collateral.total);
+  await alice.send(refused.body.calls);
+  await until('the tokens are redeemed', async () => (await ofMarket()).length === 0);
+  await until('they are paid', async () => Number((await balancesOf(alice)).collateral.total) > before);
+});
+
+test('tokens that a wallet refuses are shown as owed, with the call that claims them', async () => {
+  const other = await openMarket(exchange.client, ADMIN_TOKEN);
+  await until('the market is open', async () => {
+    return (await exchange.client.get(`/markets/${other.id}`)).body.status === 'OPEN';
+  });
+  const place = async (trader: ChainTrader, limit: Parameters<ChainTrader['order']>[1]) => {
+    const body = { order: await trader.order(other, limit) };
+    return patiently(() => exchange.client.post(`/markets/${other.id}/orders`, { body }));
+  };
+  // The code of the collateral stands for a delegation (EIP-7702) to code without a hook for tokens.
+  const { contracts } = (await exchange.client.get('/config')).body;
+  await exchange.ask('anvil_setCode', alice.wallet.address, `0xef0100${contracts.collateral.slice(2)}`);
+  await place(bob, { side: 'BUY', outcome: 1, pips: 5_000, lots: 500 });
+  const bought = await place(alice, { side: 'BUY', outcome: 0, pips: 5_000, lots: 500 });
+  expect(bought.body).toMatchObject({ status: 'FILLED' });
+  const owed = async () => (await balancesOf(alice)).owed;
+  await until('the tokens are owed', async () => (await owed()).length > 0);
+  const token = { marketId: other.id, outcomeIndex: 0, tokenId: other.outcomes[0]?.tokenId, amount: '5' };
+  expect(await owed()).toMatchObject([{ ...token, call: { to: contracts.exchange } }]);
+  await exchange.ask('anvil_setCode', alice.wallet.address, '0x');
+  await alice.send([(await owed())[0].call]);
+  await until('nothing is owed', async () => (await owed()).length === 0);
+  expect((await balancesOf(alice)).tokens).toContainEqual(
+    expect.objectContaining({ marketId: other.id, total: '5' }),
+  );
 });

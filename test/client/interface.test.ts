@@ -182,6 +182,7 @@ test('the client can call every path of the interface, and no other path', async
   expect(await client.cancelAll()).toMatchObject({ count: 0 });
   expect((await client.split(id, '5')).tokens).toHaveLength(2);
   expect((await client.merge(id, '5')).tokens.every(({ total }) => total === '0')).toBe(true);
+  await expect(client.redeem(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect((await client.balances()).collateral.reserved).toBe('0');
   await client.faucet();
   await talk(client, id, wallet.address);

@@ -307,6 +307,10 @@ class Client:
         """Full sets into collateral. On a chain as `split`."""
         return self._convert(market, "merge", size)
 
+    def redeem(self, market: str) -> types.Balances:
+        """Tokens of a market with a result. On a chain as `split`; else NOT_FOUND, because the exchange pays the holders itself."""
+        return self.call("POST", f"{_market(market)}/redeem")
+
     def faucet(self) -> types.Balances:
         """Test funds, at most once an hour; with funds on a chain they arrive some seconds later."""
         return self.call("POST", "/me/faucet")

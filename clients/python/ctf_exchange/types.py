@@ -533,6 +533,7 @@ class Balances(TypedDict):
     approvals: NotRequired[BalancesApprovals]
     asOfBlock: NotRequired[int]
     standing: NotRequired[BalancesStanding]
+    owed: NotRequired[List[BalancesOwed]]
 
 
 class BalancesCollateral(TypedDict):
@@ -579,6 +580,14 @@ class BalancesStanding(TypedDict):
     failureReason: Optional[FailureReason]
     tradeId: Optional[str]
     suspendedUntil: Optional[str]
+
+
+class BalancesOwed(TypedDict):
+    marketId: Optional[str]
+    outcomeIndex: Optional[OutcomeIndex]
+    tokenId: Optional[str]
+    amount: str
+    call: WalletCall
 
 
 class Portfolio(TypedDict):

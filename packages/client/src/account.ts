@@ -62,6 +62,8 @@ export interface Account extends Cancels, Comments, Keys {
   split(id: string, size: Decimal): Promise<Balances>;
   /** Converts full sets into collateral. */
   merge(id: string, size: Decimal): Promise<Balances>;
+  /** Tokens of a market with a result. On a chain it rejects with ON_CHAIN (`callsOf`); else the exchange pays by itself, and it is NOT_FOUND. */
+  redeem(id: string): Promise<Balances>;
   /** Raises the nonce by one: every open order signed with a lower nonce becomes INVALIDATED. */
   raiseNonce(): Promise<{ readonly nonce: string }>;
 }
@@ -128,6 +130,7 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void, sign
     faucet: () => once({ method: 'POST', path: '/me/faucet' }),
     split: (id, size) => convert(id, 'split', size),
     merge: (id, size) => convert(id, 'merge', size),
+    redeem: (id) => again({ method: 'POST', path: `/markets/${encodeURIComponent(id)}/redeem` }),
     raiseNonce: async () => {
       const raised = await once<{ readonly nonce: string }>({ method: 'POST', path: '/me/nonce' });
       forgetNonces();

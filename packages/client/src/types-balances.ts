@@ -1,5 +1,5 @@
 import type { Decimal, OutcomeIndex } from './types';
-import type { FailureReason } from './types-chain';
+import type { FailureReason, WalletCall } from './types-chain';
 
 /** The balances of a wallet as they come over the wire. */
 interface Balance {
@@ -36,6 +36,15 @@ export interface Balances {
     /** Null when the wallet may order. */
     readonly suspendedUntil: string | null;
   };
+  /** Only with funds on a chain: what the exchange contract holds for the wallet because it refused it; null members: collateral. */
+  readonly owed?: readonly {
+    readonly marketId: string | null;
+    readonly outcomeIndex: OutcomeIndex | null;
+    readonly tokenId: string | null;
+    readonly amount: Decimal;
+    /** For `sendCalls`: pays all of it to the wallet, once it accepts that. */
+    readonly call: WalletCall;
+  }[];
   readonly collateral: Balance;
   readonly tokens: readonly (Balance & {
     readonly marketId: string;

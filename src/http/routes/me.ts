@@ -68,6 +68,17 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     },
   });
 
+  /** Never done here: the refusal says who does it, and with which transaction. */
+  const redeem: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.redeem,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    bucket: 'reads',
+    handle: async (call) => engine.redeem((await marketOf(parameter(call, 'id'))).terms.id),
+  };
+
   /** Answers when no open order with a lower nonce is left. */
   const nonce: Endpoint<unknown> = {
     method: 'POST',
@@ -92,6 +103,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     read(PATHS.myBalances, (call) => balancesOf(walletOf(call)), 'required'),
     convert(PATHS.split, 1),
     convert(PATHS.merge, -1),
+    redeem,
     faucet,
     nonce,
   ];

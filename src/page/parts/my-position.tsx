@@ -1,10 +1,12 @@
 import { useAccount, useWallet } from '../account-data';
+import { useCell } from '../cell';
+import { config } from '../exchange-state';
 import { type Held, heldOf, wholeLots, worthOf } from '../held';
 import type { Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { centsOf, dollars, microOf, shares, signedDollars } from '../units';
 import { CloseButton } from './close-position';
-import { Merge, Split } from './sets';
+import { Merge, OwedShares, Redeem, Split } from './sets';
 
 /** The wallet's shares in the chosen market, below the ticket. */
 export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
@@ -12,8 +14,10 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
   const wallet = useWallet();
   const { market } = shown;
   const { balances } = account;
+  const isOnChain = useCell(config)?.chain != null;
   const held = heldOf(account).filter(({ marketId }) => marketId === market.id);
-  if (!wallet || (held.length === 0 && market.status !== 'OPEN')) return null;
+  const isOwed = (balances?.owed ?? []).some(({ marketId }) => marketId === market.id);
+  if (!wallet || (held.length === 0 && market.status !== 'OPEN' && !isOwed)) return null;
   return (
     <section class="card mine" aria-labelledby="mine-title">
       <h2 id="mine-title" class="card-title">
@@ -33,6 +37,12 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
             the block with the trade is not final.
           </p>
         ))}
+      {(balances?.owed ?? [])
+        .filter(({ marketId }) => marketId === market.id)
+        .map((one) => (
+          <OwedShares key={one.tokenId} market={market} owed={one} />
+        ))}
+      {market.resolution !== null && isOnChain && held.length > 0 && <Redeem market={market} />}
       {market.status === 'OPEN' && <Merge market={market} held={held} />}
       {market.status === 'OPEN' && <Split market={market} />}
     </section>

@@ -1,12 +1,12 @@
-import type { Market } from 'ctf-exchange-client';
+import type { Balances, Market } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { reloadAccount, showBalances } from '../account-data';
 import { client } from '../exchange';
 import { type Held, wholeLots } from '../held';
-import { carryOut } from '../on-chain';
-import { namesOf } from '../outcome-names';
+import { carryOut, sendOwn } from '../on-chain';
+import { nameOf, namesOf } from '../outcome-names';
 import { tell } from '../toasts';
-import { dollars, dollarsTyped, LOTS_ONE, PIPS_ONE, shares, sizeOf } from '../units';
+import { dollars, dollarsTyped, LOTS_ONE, microOf, PIPS_ONE, shares, sizeOf } from '../units';
 import { wordsFor } from '../words';
 
 /** One share of each outcome together is always worth a dollar. */
@@ -14,13 +14,13 @@ function useConversion() {
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const convert = async (
-    work: () => Promise<Parameters<typeof showBalances>[0]>,
+    work: () => Promise<Parameters<typeof showBalances>[0] | null>,
     done: string,
   ): Promise<boolean> => {
     setBusy(true);
     setRefused(null);
     try {
-      const balances = await carryOut(work);
+      const balances = await work();
       if (balances) showBalances(balances);
       reloadAccount();
       tell(balances ? done : `${done} It takes some seconds until this is final on the chain.`, 'good');
@@ -62,12 +62,57 @@ export const Merge = ({ market, held }: MergeProps) => {
         disabled={isBusy}
         onClick={() =>
           void convert(
-            () => client.merge(market.id, sizeOf(lots)),
+            () => carryOut(() => client.merge(market.id, sizeOf(lots))),
             `${shares(lots)} pairs are ${worth} again.`,
           )
         }
       >
         Merge {shares(lots)} pairs into {worth}
+      </button>
+      <Refused text={refused} />
+    </div>
+  );
+};
+
+/** For wallets with shares of a market that has a result on the chain. */
+export const Redeem = ({ market }: { readonly market: Market }) => {
+  const { isBusy, refused, convert } = useConversion();
+  return (
+    <div class="sets">
+      <button
+        type="button"
+        class="button button-small"
+        disabled={isBusy}
+        onClick={() => void convert(() => carryOut(() => client.redeem(market.id)), 'Your shares are paid.')}
+      >
+        Redeem your shares
+      </button>
+      <Refused text={refused} />
+    </div>
+  );
+};
+
+interface OwedProps {
+  readonly market: Market;
+  readonly owed: NonNullable<Balances['owed']>[number];
+}
+
+/** For contract wallets that refused shares which they bought. */
+export const OwedShares = ({ market, owed: { outcomeIndex, amount, call } }: OwedProps) => {
+  const { isBusy, refused, convert } = useConversion();
+  return (
+    <div class="sets">
+      <p class="hint">
+        The exchange contract holds {shares(wholeLots(microOf(amount)))} {nameOf(market, outcomeIndex ?? 0)}{' '}
+        for you, because your wallet refused them.
+      </p>
+      <button
+        type="button"
+        class="button button-small"
+        disabled={isBusy}
+        onClick={() => void convert(() => sendOwn([call]), 'Your shares are in your wallet.')}
+      >
+        Claim them
       </button>
       <Refused text={refused} />
     </div>
@@ -82,7 +127,7 @@ export const Split = ({ market }: { readonly market: Market }) => {
   const lots = Math.floor((dollarsTyped(text) ?? 0) / PIPS_ONE);
   const split = async (): Promise<void> => {
     const words = `${dollars(lots * PIPS_ONE)} are now ${shares(lots)} ${yes} and ${shares(lots)} ${no}.`;
-    if (await convert(() => client.split(market.id, sizeOf(lots)), words)) setText('');
+    if (await convert(() => carryOut(() => client.split(market.id, sizeOf(lots))), words)) setText('');
   };
   return (
     <details class="sets">

@@ -1,4 +1,4 @@
-import type { Balance, Balances, Standing, TokenBalance } from '../../exchange/facts';
+import type { Balance, Balances, Owed, Standing, TokenBalance } from '../../exchange/facts';
 import { trustLimitOf } from '../../exchange/trust';
 import { lots, type Micro, micro } from '../../exchange/units';
 import type { ChainAccount, ChainAccounts, ChainAsset } from '../chain/accounts';
@@ -54,6 +54,8 @@ function standingOf(account: ChainAccount, firstMicro: Micro, nowMs: number): St
 export interface AccountReadsOptions {
   readonly accounts: Pick<ChainAccounts, 'chainAccount' | 'settledLots'>;
   readonly market: Reads['market'];
+  /** The amounts that the exchange contract holds for a wallet. */
+  readonly owed: (address: string) => readonly Owed[];
   /** The limit of a new wallet; 0 for none. */
   readonly unsettledMaxNewMicro: Micro;
   /** The time of Redis. */
@@ -64,6 +66,7 @@ export interface AccountReadsOptions {
 export function accountReads({
   accounts,
   market,
+  owed,
   unsettledMaxNewMicro,
   now,
 }: AccountReadsOptions): Pick<Reads, 'balances' | 'nonce' | 'settledLots'> {
@@ -91,6 +94,7 @@ export function accountReads({
         isApprovedForTokens: account.approvedForAll,
       },
       standing: standingOf(account, unsettledMaxNewMicro, now()),
+      owed: owed(address),
     };
   }
 

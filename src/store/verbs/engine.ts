@@ -37,6 +37,8 @@ export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidatio
    * repetition changes nothing; null for one that is never repeated. Returns whether it is one. Throws IDEMPOTENCY_KEY_REUSED when the operation had other sets, MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
    */
   convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string | null): Promise<boolean>;
+  /** Always refuses: with paper funds the exchange pays the holders of a market itself, and on a chain wallets send the calls of ON_CHAIN. */
+  redeem(marketId: MarketId): Promise<never>;
 }
 
 /**
@@ -93,5 +95,11 @@ export function createEngine({
     ...invalidation,
     credit,
     convert,
+    async redeem() {
+      throw new Refusal(
+        'NOT_FOUND',
+        'there is nothing to redeem: the exchange pays the holders of a market itself',
+      );
+    },
   };
 }

@@ -101,6 +101,7 @@ export function createShards(options: ShardsOptions): Shards {
     unresolveMarket: async (marketId) => (await part(marketId)).unresolveMarket(marketId),
     payHolders: async (marketId, most) => (await part(marketId)).payHolders(marketId, most),
     editMarket: async (marketId, ...rest) => (await part(marketId)).editMarket(marketId, ...rest),
+    redeem: async (marketId) => (await part(marketId)).redeem(marketId),
     credit: (address, amountMicro) => atHome(address).credit(address, amountMicro),
   };
 }

@@ -2,6 +2,7 @@ import {
   type Approvals,
   type Balance,
   type Balances,
+  type Owed,
   type Standing,
   type TokenBalance,
   totalOf,
@@ -57,6 +58,14 @@ function presentStanding({ limit, lastStrike, suspendedUntilMs, ...standing }: S
 const byMarket = (a: TokenBalance, b: TokenBalance): number =>
   a.marketId < b.marketId ? -1 : a.marketId > b.marketId ? 1 : a.outcome - b.outcome;
 
+const presentOwed = ({ token, amountMicro, call }: Owed) => ({
+  marketId: token?.marketId ?? null,
+  outcomeIndex: token?.outcome ?? null,
+  tokenId: token?.tokenId ?? null,
+  amount: formatMicro(amountMicro),
+  call,
+});
+
 /** The body of GET /me/balances. */
 export function presentBalances(account: Balances) {
   return {
@@ -69,6 +78,7 @@ export function presentBalances(account: Balances) {
     })),
     ...(account.approvals && presentApprovals(account.approvals, totalOf(account))),
     ...(account.standing && { standing: presentStanding(account.standing) }),
+    ...(account.owed && { owed: account.owed.map(presentOwed) }),
   };
 }
 

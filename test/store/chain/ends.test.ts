@@ -98,7 +98,7 @@ test('strikes suspend for a minute, an hour and a day, say which trade failed an
   const { buy, place, observing, chain, clock, now } = books;
   const DAY_MS = 24 * 3_600_000;
   const reads = accountReads({
-    ...{ accounts: books.accounts, unsettledMaxNewMicro: micro(0), now },
+    ...{ accounts: books.accounts, unsettledMaxNewMicro: micro(0), now, owed: () => [] },
     market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
   });
   const standing = async () => (await reads.balances(bob)).standing;
@@ -135,7 +135,7 @@ test('a wallet sees its limits before it is refused, and they are those of the r
   await matched(books);
   await place(buy(bob, 0, '3', '0.20'));
   const reads = accountReads({
-    ...{ accounts: books.accounts, unsettledMaxNewMicro: parseMicro('15'), now: books.now },
+    ...{ accounts: books.accounts, unsettledMaxNewMicro: parseMicro('15'), now: books.now, owed: () => [] },
     market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
   });
   const { standing } = presentBalances(await reads.balances(bob));

@@ -32,9 +32,11 @@ async function seeingOf(books: ChainBooks) {
     accounts: books.accounts,
     market: async () => null,
     marketList: async () => views as unknown as readonly MarketView[],
+    owing: { read: async () => [], call: () => ({ to: '', data: '', description: '' }) },
+    toMicro: (units) => micro(Number(units)),
     onError: (error) => void errors.push(error),
   });
-  return { ...seeing, read, errors, chain };
+  return { ...seeing, read, errors, chain, views };
 }
 
 /** So many blocks pass, and the wallet asks for its balances at each, three times. */
@@ -53,6 +55,17 @@ test('a wallet with open orders is shown what it split in another market', async
   books.chain.wallet(alice).tokens.set('market01', [5e6, 5e6]);
   await pass(books, seeing, 6);
   expect(await told(books, alice, 'market01')).toEqual(['99.5 0.5 0 0', '5 0 0 0', '5 0 0 0']);
+});
+
+test('a wallet is shown what it redeems in a market that has ended', async () => {
+  const books = await open();
+  const seeing = await seeingOf(books);
+  books.chain.wallet(alice).tokens.set('market01', [5e6, 5e6]);
+  await pass(books, seeing, 6);
+  for (const { state } of seeing.views) state.status = 'RESOLVED';
+  books.chain.wallet(alice).tokens.set('market01', [0, 0]);
+  await pass(books, seeing, 60);
+  expect(await told(books, alice, 'market01')).toEqual(['100 0 0 0', '0 0 0 0', '0 0 0 0']);
 });
 
 test('a wallet of which nothing changes is read less and less often, and soon again after a change', async () => {

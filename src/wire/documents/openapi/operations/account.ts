@@ -75,4 +75,16 @@ export const ACCOUNT_OPERATIONS: Operations = {
     ...CONVERSION,
     success: { ...balances('The balances after the merge.'), headers: ['Idempotent-Replayed'] },
   },
+  [`POST ${PATHS.redeem}`]: {
+    id: 'redeemTokens',
+    tag: 'Account',
+    summary: 'Redeem the tokens of a market with a result',
+    description:
+      'With funds on a chain the wallet does so itself: `ON_CHAIN` has the transaction, which redeems all its tokens of the market; before the result is final it is `NOT_FOUND`. With paper funds it is always `NOT_FOUND`, because the exchange pays the holders itself. So there is no other answer than these.',
+    bearer: 'required',
+    limited: true,
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: balances('Not used yet.'),
+    codes: ['ON_CHAIN', 'NOT_FOUND', 'MARKET_NOT_FOUND'],
+  },
 };

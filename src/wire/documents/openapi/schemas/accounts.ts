@@ -9,7 +9,7 @@ const balance = {
 };
 /** Members of funds on a chain. */
 const ON_CHAIN_BALANCE = ['unsettled', 'pending'];
-export const ON_CHAIN_BALANCES = ['approvals', 'asOfBlock', 'standing'];
+export const ON_CHAIN_BALANCES = ['approvals', 'asOfBlock', 'standing', 'owed'];
 
 export const BALANCES_MEMBERS = {
   collateral: object(balance, ON_CHAIN_BALANCE),
@@ -64,6 +64,18 @@ export const BALANCES_MEMBERS = {
       ),
     }),
     'The limits of the wallet, of which `UNSETTLED_LIMIT` tells, and its strikes, of which `WALLET_SUSPENDED` tells. `unsettled` is the value of the trades that wait for the chain, `committed` the same with all that open orders need, and `settled` the value of all trades that the chain has settled.',
+  ),
+  owed: described(
+    array(
+      object({
+        marketId: nullable(ref('MarketId')),
+        outcomeIndex: nullable(ref('OutcomeIndex')),
+        tokenId: described(nullable(ref('TokenId')), 'Null for collateral.'),
+        amount: ref('Money'),
+        call: ref('WalletCall'),
+      }),
+    ),
+    'The amounts that the exchange contract holds for the wallet, because it refused them at a delivery. `call` pays all of one to the wallet, once it accepts it; the wallet itself may name another receiver in the last word of its data. As of some blocks ago.',
   ),
 };
 
