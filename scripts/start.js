@@ -1,7 +1,8 @@
 /** Installs and builds what is missing or outdated, then continues in src/local/start.ts. */
 const { spawn } = require('node:child_process');
-const { existsSync } = require('node:fs');
+const { accessSync, constants, existsSync, mkdirSync } = require('node:fs');
 const path = require('node:path');
+const { parseArgs } = require('node:util');
 
 process.setSourceMapsEnabled(true);
 const { isStale } = require('./build.js');
@@ -38,7 +39,30 @@ function step(what, command, args) {
   });
 }
 
+/** Throws where the folder cannot be written, before anything fails halfway. */
+function checkWritable() {
+  const cache = path.join(ROOT, '.cache');
+  try {
+    mkdirSync(cache, { recursive: true });
+    for (const folder of [cache, ...(isStale() ? [ROOT] : [])]) accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `${ROOT} cannot be written (${error.code}): npm start installs and builds there what is missing, and keeps its logs in .cache; copy the project to a folder of your own`,
+    );
+  }
+}
+
+/** The number behind `--replicas`; null without it. */
+function replicasOf(args) {
+  const { replicas } = parseArgs({ args, options: { replicas: { type: 'string' } } }).values;
+  if (replicas === undefined) return null;
+  if (!/^[1-8]$/.test(replicas)) throw new Error(`--replicas must be 1 to 8, not ${replicas}`);
+  return Number(replicas);
+}
+
 async function main() {
+  const replicas = replicasOf(process.argv.slice(2));
+  checkWritable();
   if (!existsSync(path.join(ROOT, 'node_modules')) && existsSync(path.join(ROOT, 'src'))) {
     say('installing the packages (npm ci, once)');
     await step('installing', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
@@ -47,7 +71,7 @@ async function main() {
     say('building (a few seconds)');
     await step('building', process.execPath, [path.join(__dirname, 'build.js'), '--unchecked']);
   }
-  await require('../dist/local/start.js').start();
+  await require('../dist/local/start.js').start(undefined, replicas);
 }
 
 main().catch((error) => {

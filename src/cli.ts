@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { PROGRAM } from './app/program';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
-import { loadConfig } from './config/load';
+import { loadConfig, processEnvironment } from './config/load';
+import { misspelt } from './config/misspelt';
 import { reportAndExit } from './config/report';
 import { createLogger } from './log';
 
@@ -27,7 +28,9 @@ async function ask(question: string): Promise<string> {
 runCli(process.argv.slice(2), {
   version: PROGRAM.version,
   open: async () => {
-    const config = loadConfig();
+    const config = loadConfig(processEnvironment(), 'other');
+    for (const { variable, known } of misspelt(processEnvironment()))
+      process.stderr.write(`there is no variable ${variable}; did you mean ${known}?\n`);
     // Commands print answers and errors; log records would mix with them.
     return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
   },

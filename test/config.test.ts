@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { type Environment, loadConfig } from '../src/config/load';
+import { misspelt } from '../src/config/misspelt';
 import { ConfigError, type ConfigProblem } from '../src/config/report';
 import { VARIABLES } from '../src/config/variables';
 
@@ -195,6 +196,46 @@ describe('refused values', () => {
     expect(found.JWT_SECRET).toMatchObject({ given: '(unset)', problem: 'is required in production' });
     const whole = { ...PRODUCTION, PUBLIC_BASE_URL: 'http://exchange.example' };
     expect(problems(whole)).toEqual({});
+  });
+
+  it('a worker and the command line need no secret of web in production, nor what web alone reads', () => {
+    const env = { NODE_ENV: 'production', REDIS_URL: 'redis://h' };
+    expect(Object.keys(problems(env)).sort()).toEqual(['JWT_SECRET', 'PUBLIC_BASE_URL']);
+    expect(loadConfig(env, 'other')).toMatchObject({ nodeEnv: 'production', adminToken: null });
+  });
+
+  it('a name that is almost that of a variable is reported, and no other name', () => {
+    const near = {
+      TRUST_PROXI: 'TRUST_PROXY',
+      TURST_PROXY: 'TRUST_PROXY',
+      trust_proxy: 'TRUST_PROXY',
+      JWT_SECRETS: 'JWT_SECRET',
+      RATELIMIT: 'RATE_LIMIT',
+      OPERATOR_KEY: 'OPERATOR_KEYS',
+      SHARD: 'SHARDS',
+    };
+    const foreign = [
+      'HOME',
+      'HOSTNAME',
+      'PATH',
+      'PORTS',
+      'DEBUG',
+      'NODE_OPTIONS',
+      'npm_config_cache',
+      'POSTGRES_PASSWORD',
+    ];
+    const compose = [
+      'REDIS_PASSWORD',
+      'REDIS_MAXMEMORY',
+      'COMPOSE_PROFILES',
+      'BASE_URL',
+      'REDISCLI_AUTH',
+      'LOG_FORMAT',
+    ];
+    const env = Object.fromEntries([...Object.keys(near), ...foreign, ...compose].map((name) => [name, '1']));
+    expect(misspelt({ ...env, TRUST_PROXY: '1' })).toEqual(
+      Object.entries(near).map(([variable, known]) => ({ variable, known })),
+    );
   });
 
   it('production behind TLS needs a statement about the proxy that ends it', () => {

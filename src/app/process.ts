@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Config, loadConfig } from '../config/load';
+import { type Config, loadConfig, processEnvironment } from '../config/load';
+import { misspelt } from '../config/misspelt';
 import { ConfigError, reportAndExit } from '../config/report';
 import { createLogger, type Logger } from '../log';
 import { isRedisAway } from '../store/redis/away';
@@ -16,9 +17,15 @@ const SILENT_SHARD =
  * SIGINT. First /readyz fails for as long as a load balancer needs to notice. Then the process accepts no new work, finishes
  * its present work, and exits 7.5 s later at most. Ctrl-C in a terminal skips the wait for the load balancer.
  */
-export function runProcess(name: string, start: (config: Config, log: Logger) => Promise<Running>): void {
-  const config = configOrExit();
+export function runProcess(
+  name: 'web' | 'worker',
+  start: (config: Config, log: Logger) => Promise<Running>,
+): void {
+  const config = configOrExit(name === 'web' ? 'web' : 'other');
   const log = createLogger(config, name);
+  for (const { variable, known } of misspelt(processEnvironment())) {
+    log.warn({ variable, known }, 'there is no such variable; is its name misspelt?');
+  }
   const started = start(config, log);
   started.catch((error: unknown) => {
     if (error instanceof ConfigError) reportAndExit(error);
@@ -55,9 +62,9 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   });
 }
 
-function configOrExit(): Config {
+function configOrExit(reader: 'web' | 'other'): Config {
   try {
-    return loadConfig();
+    return loadConfig(processEnvironment(), reader);
   } catch (error) {
     return reportAndExit(error);
   }

@@ -82,8 +82,11 @@ export interface Config {
 /** The environment of this process, to pass on to children. */
 export const processEnvironment = (): Environment => process.env;
 
-/** Throws ConfigError with a row for each bad variable. An empty value counts as unset. */
-export function loadConfig(env: Environment = process.env): Config {
+/**
+ * Throws ConfigError with a row for each bad variable. An empty value counts as unset. What only web reads is required of no
+ * other process, so that none has to be given a secret that it does not need.
+ */
+export function loadConfig(env: Environment = process.env, reader: 'web' | 'other' = 'web'): Config {
   const rows: ConfigProblem[] = [];
   const values: Record<string, unknown> = {};
   const textOf = (name: string): string => (env[name] ?? '').trim();
@@ -92,7 +95,8 @@ export function loadConfig(env: Environment = process.env): Config {
     const { fallback, parse, secret: hidden } = VARIABLES[name] as Variable<unknown>;
     const text = textOf(name);
     try {
-      refuseMissing(text, VARIABLES[name], textOf);
+      const variable: Variable<unknown> = VARIABLES[name];
+      if (variable.readBy !== 'web' || reader === 'web') refuseMissing(text, variable, textOf);
       if (hidden && textOf('NODE_ENV') === 'production') refusePublished(text);
       const used = text === '' ? fallback : text;
       values[name] = used === null ? null : parse(used);

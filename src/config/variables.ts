@@ -35,6 +35,8 @@ export interface Variable<T> {
   readonly secret?: true;
   /** Where the variable must be set; `https`: in production behind a proxy that ends TLS. */
   readonly requiredOn?: 'production' | 'mainnet' | 'https';
+  /** The one kind of process that reads it: others do without it, also where it is required. */
+  readonly readBy?: 'web' | 'worker';
 }
 
 function variable<T>(
@@ -99,8 +101,8 @@ export const VARIABLES = {
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(
     parsePublicUrl,
-    'what clients call, without a path; gives the SIWE domain and uri; required in production (else http://localhost:PORT)',
-    { requiredOn: 'production' },
+    'what clients call, without a path; gives the SIWE domain and uri; web requires it in production (else http://localhost:PORT)',
+    { requiredOn: 'production', readBy: 'web' },
   ),
   EXCHANGE_ADDRESS: variable(
     '0x88bB4DF483b67E0c665E0b7cAEE8d6456A816EDD',
@@ -122,13 +124,13 @@ export const VARIABLES = {
   ),
   JWT_SECRET: optional(
     parseJwtSecrets,
-    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes; required in production, else random',
-    { ...secret, requiredOn: 'production' },
+    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes, which require it in production (else random); no other process reads it',
+    { ...secret, requiredOn: 'production', readBy: 'web' },
   ),
   ADMIN_TOKEN: optional(
     parseAdminToken,
     'opens the admin routes, at least 32 characters; unset, they answer 404',
-    secret,
+    { ...secret, readBy: 'web' },
   ),
   RESOLVE_DELAY: optional(
     wholeNumber(0, RESOLVE_DELAY_MAX_S),
@@ -170,7 +172,7 @@ export const VARIABLES = {
     'off',
     parseTrustProxy,
     'off, the number of proxies in front, or a list of their addresses; required in production when PUBLIC_BASE_URL is https',
-    { requiredOn: 'https' },
+    { requiredOn: 'https', readBy: 'web' },
   ),
   LOG_LEVEL: variable(
     'info',
@@ -209,18 +211,18 @@ export const VARIABLES = {
   OPERATOR_KEYS: optional(
     parsePrivateKeys,
     'for a worker with FUNDS=chain: private keys that settle, separated by commas, one for each lane; on mainnet only with ALLOW_HOT_KEYS',
-    secret,
+    { ...secret, readBy: 'worker' },
   ),
   OPERATOR_SIGNER_URL: optional(
     parseSignerUrl,
     'for a worker with FUNDS=chain, instead of OPERATOR_KEYS: a Web3Signer that holds the keys',
-    secret,
+    { ...secret, readBy: 'worker' },
   ),
   ALLOW_HOT_KEYS: variable('0', flag, '1 lets mainnet run with private keys in OPERATOR_KEYS and ORACLE_KEY'),
   ORACLE_KEY: optional(
     parsePrivateKey,
     'for a worker with FUNDS=chain: private key of the oracle, which reports results; unset: results are followed on the chain',
-    secret,
+    { ...secret, readBy: 'worker' },
   ),
   ORACLE_ADDRESS: optional(
     parseContractAddress,

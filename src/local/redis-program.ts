@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Environment, processEnvironment } from '../config/load';
 import { runCommand } from './child';
@@ -48,8 +48,33 @@ export async function findRedisProgram(options: FindOptions): Promise<RedisProgr
   const container = await containerProgram(env, onProgress);
   if (container !== null) return container;
   throw new Error(
-    'no Redis 7 found: install redis-server or valkey-server 7 or later (apt-get install redis-server), start a Docker engine, or set REDIS_URL',
+    `no Redis 7 found: install ${packageFor(process.platform, osRelease())}, start a Docker engine, or set REDIS_URL`,
   );
+}
+
+/** The identifiers of ID and ID_LIKE of a distribution, and its command. */
+const INSTALLERS: readonly (readonly [distributions: RegExp, command: string])[] = [
+  [/\b(debian|ubuntu)\b/, 'apt-get install redis-server'],
+  [/\b(fedora|rhel|centos)\b/, 'dnf install valkey'],
+  [/\balpine\b/, 'apk add valkey'],
+  [/\barch\b/, 'pacman -S valkey'],
+  [/\bsuse\b/, 'zypper install valkey'],
+];
+
+/** What gives this machine a Redis. `release` is the text of /etc/os-release, empty where there is none. */
+export function packageFor(platform: NodeJS.Platform, release: string): string {
+  const ids = [...release.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].map(([, id = '']) => id).join(' ');
+  const command =
+    platform === 'darwin' ? 'brew install redis' : INSTALLERS.find(([pattern]) => pattern.test(ids))?.[1];
+  return `redis-server or valkey-server 7 or later${command === undefined ? '' : ` (${command})`}`;
+}
+
+function osRelease(): string {
+  try {
+    return readFileSync('/etc/os-release', 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function onPath(name: string, env: Environment): string | null {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, type Environment, loadConfig, processEnvironment } from '../config/load';
+import { misspelt } from '../config/misspelt';
 import { ConfigError, EXIT_BAD_CONFIG, reportAndExit } from '../config/report';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { openStory } from '../demo/story';
@@ -33,8 +34,13 @@ const LINES_SHOWN = 15;
 
 /** On a local chain a match that fails costs no money. */
 const UNSETTLED_MAX_NEW = '10000';
-/** Web and the bots hold no key of the operator. */
+/** How often a process may end, with `--replicas`, before everything stops. */
+const RESTARTS_MAX = 20;
+const RESTART_MS = 250;
+
+/** Each process gets only the secrets that it reads. */
 const WITHOUT_KEYS = { OPERATOR_KEYS: undefined, OPERATOR_SIGNER_URL: undefined, ORACLE_KEY: undefined };
+const WITHOUT_SECRETS = { ADMIN_TOKEN: undefined, JWT_SECRET: undefined };
 /** Well formed, for checking the other variables before there is a chain. */
 const ANY_ADDRESS = `0x${'1'.repeat(40)}`;
 const ANY_CHAIN = {
@@ -62,17 +68,20 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Resolves when everything runs. The process continues until a signal, or until one of its parts ends.
- * `programFolder` contains web.js and worker.js.
+ * `programFolder` contains web.js and worker.js. With `replicas` there are that many of each, web at PORT and the ports after
+ * it, and one that is killed is started again, so that a failure can be rehearsed.
  */
-export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
+export async function start(programFolder = PROGRAM_FOLDER, replicas: number | null = null): Promise<void> {
   const env = withLocalDefaults(processEnvironment());
+  for (const { variable, known } of misspelt(env))
+    complain(`there is no variable ${variable}; did you mean ${known}?`);
   const session = createSession();
   // npm and the terminal both send the signal, so it may come twice; the second one changes nothing.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void session.end(0));
   watchParent(session, env);
   try {
-    await startAll(session, env, programFolder);
+    await startAll(session, env, programFolder, replicas);
   } catch (error) {
     if (session.isEnding) return;
     if (error instanceof ConfigError) reportAndExit(error);
@@ -119,7 +128,12 @@ function withLocalDefaults(env: Environment): Environment {
   return { DEMO: '1', LOG_LEVEL: 'warn', ...given };
 }
 
-async function startAll(session: Session, asked: Environment, programFolder: string): Promise<void> {
+async function startAll(
+  session: Session,
+  asked: Environment,
+  programFolder: string,
+  replicas: number | null,
+): Promise<void> {
   const ownChain = needsOwnChain(asked);
   // A bad value is reported before anything is started.
   loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) });
@@ -141,8 +155,19 @@ async function startAll(session: Session, asked: Environment, programFolder: str
     ...(adminToken === null ? {} : { ADMIN_TOKEN: adminToken }),
   };
   const logFile = freshLogFile(port);
-  startProcess(session, path.join(programFolder, 'web.js'), { ...env, ...WITHOUT_KEYS }, logFile);
-  startProcess(session, path.join(programFolder, 'worker.js'), env, logFile);
+  const restarts = replicas === null ? 0 : RESTARTS_MAX;
+  for (let i = 0; i < (replicas ?? 1); i++) {
+    const webPort = String(i === 0 ? port : config.port === 0 ? await freePort() : port + i);
+    const web = { name: i === 0 ? 'web' : `web at ${webPort}`, file: path.join(programFolder, 'web.js') };
+    startProcess(session, { ...web, env: { ...env, ...WITHOUT_KEYS, PORT: webPort }, logFile, restarts });
+    const worker = {
+      name: i === 0 ? 'worker' : `worker ${i + 1}`,
+      file: path.join(programFolder, 'worker.js'),
+    };
+    // Only one can have the port of the metrics.
+    const metrics = i === 0 ? {} : { METRICS_PORT: undefined };
+    startProcess(session, { ...worker, env: { ...env, ...WITHOUT_SECRETS, ...metrics }, logFile, restarts });
+  }
   const baseUrl = `http://127.0.0.1:${port}`;
   await withProgress('waiting for web to be ready', untilReady(session, baseUrl));
   if (config.demo && adminToken !== null) {
@@ -218,12 +243,29 @@ function freshLogFile(port: number): string {
   return file;
 }
 
-function startProcess(session: Session, program: string, env: Environment, logFile: string): void {
+interface Program {
+  readonly name: string;
+  readonly file: string;
+  readonly env: Environment;
+  readonly logFile: string;
+  /** How often it is started again. */
+  readonly restarts: number;
+}
+
+function startProcess(session: Session, program: Program): void {
   if (session.isEnding) return;
-  const name = path.basename(program, '.js');
-  const child = startChild({ name, command: process.execPath, args: [program], env, logFile });
+  const { name, file, env, logFile, restarts } = program;
+  const child = startChild({ name, command: process.execPath, args: [file], env, logFile });
   session.processes.push(child);
-  void child.exited.then((exit) => reportDeath(session, name, exit, child.lastLines()));
+  if (restarts > 0) say(`${name} has the pid ${child.pid}`);
+  void child.exited.then((exit) => {
+    if (restarts === 0 || exit.code === EXIT_BAD_CONFIG)
+      return reportDeath(session, name, exit, child.lastLines());
+    if (session.isEnding) return;
+    complain(`${name} ended (${exit.signal ?? `code ${exit.code}`}); it is started again`);
+    session.processes.splice(session.processes.indexOf(child), 1);
+    setTimeout(startProcess, RESTART_MS, session, { ...program, restarts: restarts - 1 });
+  });
 }
 
 interface DemoPlace {

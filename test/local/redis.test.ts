@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { startRedis } from '../../src/local/redis';
+import { packageFor } from '../../src/local/redis-program';
 import { isAlive, type Started, startScript } from '../support/processes';
 import { openLink, startTestCluster, startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
@@ -102,6 +103,19 @@ describe('startRedis', () => {
     const redis = await startRedis({ url: 'redis://example.com:6390' });
     expect(redis).toMatchObject({ url: 'redis://example.com:6390', port: 6390, pid: 0 });
     await redis.stop();
+  });
+
+  it('names the package of the machine', () => {
+    const found = (id: string) => packageFor('linux', `NAME="x"\n${id}\nVERSION_ID="1"\n`);
+    expect(packageFor('darwin', '')).toContain('(brew install redis)');
+    expect(found('ID=debian')).toContain('(apt-get install redis-server)');
+    expect(found('ID=linuxmint\nID_LIKE="ubuntu debian"')).toContain('(apt-get install redis-server)');
+    expect(found('ID=fedora')).toContain('(dnf install valkey)');
+    expect(found('ID="rocky"\nID_LIKE="rhel centos fedora"')).toContain('(dnf install valkey)');
+    expect(found('ID=alpine')).toContain('(apk add valkey)');
+    expect([found('ID=nixos'), packageFor('freebsd', '')]).toEqual(
+      Array(2).fill('redis-server or valkey-server 7 or later'),
+    );
   });
 
   it('names the remedies in one line when no Redis can be found', async () => {

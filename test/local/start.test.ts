@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +11,8 @@ import { until } from '../support/waiting';
 /** With npm's four, the build and the search for a Redis: 12. */
 const BANNER_LINES_MAX = 5;
 const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
-const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
+const script = (more = ''): string =>
+  `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}'${more})`;
 
 /** Each starts a web, a worker, a Redis and bots. */
 const story = storyOf('stories of npm start', 3);
@@ -34,8 +36,8 @@ const pidOf = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm'
 /** A separate temporary folder, so that other tests' servers do not count. */
 const leftBehind = (): string[] => readdirSync(folder).filter((name) => name !== 'notes');
 
-function run(env: Record<string, string> = {}): Started {
-  const started = startScript(SCRIPT, {
+function run(env: Record<string, string> = {}, replicas = 1): Started {
+  const started = startScript(script(replicas === 1 ? '' : `, ${replicas}`), {
     NOTES: path.join(folder, 'notes'),
     TMPDIR: folder,
     PORT: '0',
@@ -44,8 +46,8 @@ function run(env: Record<string, string> = {}): Started {
   running.push(started);
   return started;
 }
-async function runUntilReady(env: Record<string, string> = {}): Promise<Started> {
-  const started = run(env);
+async function runUntilReady(env: Record<string, string> = {}, replicas = 1): Promise<Started> {
+  const started = run(env, replicas);
   await until('ready', () => /Ctrl-C/.test(started.stdout()) || started.child.exitCode !== null, {
     patienceMs: START_MS,
   });
@@ -69,10 +71,11 @@ describe('npm start', () => {
     }
   });
 
-  story('gives web and worker the same Redis and the same secret', async () => {
+  story('gives web and worker the same Redis, and the secrets of web to web alone', async () => {
     const started = await runUntilReady();
     expect(told('web').REDIS_URL).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
-    expect(told('web')).toMatchObject({ ...told('worker'), LOG_LEVEL: 'warn' });
+    expect(told('web')).toMatchObject({ REDIS_URL: told('worker').REDIS_URL, LOG_LEVEL: 'warn' });
+    expect(Object.keys(told('worker'))).toEqual(['REDIS_URL']);
     expect(started.stdout()).toContain(`; REDIS_URL=${told('web').REDIS_URL} npm run -s cli -- doctor\n`);
   });
 
@@ -159,11 +162,11 @@ describe('under npm', () => {
   });
 
   story('ends everything when npm was killed', async () => {
-    const script = `require('./test/support/typescript.js');${SCRIPT}`;
+    const program = `require('./test/support/typescript.js');${script()}`;
     const parent = startNode(
       [
         '-e',
-        `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(script)}], { stdio: 'inherit' })`,
+        `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: 'inherit' })`,
       ],
       { NOTES: path.join(folder, 'notes'), TMPDIR: folder, PORT: '0', npm_lifecycle_event: 'start' },
     );
@@ -178,6 +181,24 @@ describe('under npm', () => {
 });
 
 describe('failures of the start', () => {
+  test('a checkout that cannot be written is reported in one line', async () => {
+    const checkout = path.join(folder, 'checkout');
+    mkdirSync(path.join(checkout, 'scripts'), { recursive: true });
+    for (const file of ['start.js', 'build.js', 'build-page.js', 'build-client.js'])
+      copyFileSync(path.join(ROOT, 'scripts', file), path.join(checkout, 'scripts', file));
+    chmodSync(folder, 0o755);
+    chmodSync(checkout, 0o555);
+    // Root may write everywhere.
+    const asNobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/start.js'], {
+      cwd: checkout,
+      encoding: 'utf8',
+      ...asNobody,
+    });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^\S+\/checkout cannot be written \(EACCES\): [^\n]+ copy the project [^\n]+\n$/);
+  });
+
   story('a taken port is reported in one line', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));
@@ -204,6 +225,23 @@ describe('failures of the start', () => {
     );
     expect(isAlive(pidOf('worker'))).toBe(false);
     expect(leftBehind()).toEqual([]);
+  });
+
+  story('with --replicas there are several of each, and one that is killed is started again', async () => {
+    const started = await runUntilReady({}, 2);
+    const pids = (name: string): number[] =>
+      [...notes().matchAll(new RegExp(`^${name} (\\d+) `, 'gm'))].map(([, pid]) => Number(pid));
+    await until('two of each', () => pids('web').length === 2 && pids('worker').length === 2);
+    for (const name of ['web', 'worker']) {
+      process.kill(pids(name)[0] ?? 0, 'SIGKILL');
+      await until(`another ${name}`, () => pids(name).length === 3);
+    }
+    expect(started.stderr()).toBe(
+      'web ended (SIGKILL); it is started again\nworker ended (SIGKILL); it is started again\n',
+    );
+    started.child.kill('SIGINT');
+    expect(await started.exited).toBe(0);
+    expect([...pids('web'), ...pids('worker')].filter(isAlive)).toEqual([]);
   });
 
   story('bots that end are reported, and the exchange continues', async () => {
