@@ -1,6 +1,6 @@
 # One image for both processes; web is the default, the worker runs `node dist/worker.js`.
 
-FROM node:20-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
@@ -14,7 +14,7 @@ COPY lua lua
 COPY contracts/artifacts contracts/artifacts
 RUN node scripts/build.js && rm dist/.tsbuildinfo* && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-slim
+FROM node:24-bookworm-slim
 # Verifies a signature in three quarters of the time that the library of npm takes.
 RUN apt-get update && apt-get install -y --no-install-recommends libsecp256k1-1 && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production

@@ -1,14 +1,15 @@
 #!/bin/bash
 # A Docker engine for `npm run test:compose` on a Debian machine that has none, without touching the machine: Docker of
 # Debian runs in a folder, with a network and mounts of its own, and stand-ins of Debian's packages take the place of the
-# official images (node:20-slim, redis:7, postgres:17, nginx:1.28-alpine), with what those promise and this project uses.
+# official images (node:24-bookworm-slim, redis:7, postgres:17, nginx:1.28-alpine), with what those promise and this project uses.
 # Arguments: the folder it works in, the folder of the project. Prints `ready <process>` and runs until it is killed.
-# Needs root, mmdebstrap, slirp4netns and a Debian mirror (APT_MIRROR). Check-Valid-Until is off: a mirror may be old.
+# Needs root, mmdebstrap and slirp4netns. Packages come from the first mirror of the machine's own apt, or from APT_MIRROR.
+# Check-Valid-Until is off: a mirror may be old.
 set -eu
 export WORK=$1 PROJECT=$2
 mkdir -p "$WORK"
 cd "$WORK"
-MIRROR=${APT_MIRROR:-http://deb.debian.org/debian}
+MIRROR=${APT_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sed -n 1p)}
 
 # root <suite> <folder> <packages>: a small Debian with these packages; a folder that is complete is used again.
 root() {
@@ -121,7 +122,7 @@ image() {
   for one in "$@"; do changes+=(-c "$one"); done
   tar -C "$folder" -c . | in_engine docker import "${changes[@]}" - "$name" >/dev/null
 }
-image node node:20-slim 'ENTRYPOINT ["/usr/bin/env"]'
+image node node:24-bookworm-slim 'ENTRYPOINT ["/usr/bin/env"]'
 image redis redis:7 'ENTRYPOINT ["docker-entrypoint.sh"]' 'VOLUME /data' 'WORKDIR /data' 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 image postgres postgres:17 'ENTRYPOINT ["docker-entrypoint.sh"]' 'VOLUME /var/lib/postgresql/data' 'ENV PGDATA=/var/lib/postgresql/data' 'STOPSIGNAL SIGINT' 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/17/bin'
 image nginx nginx:1.28-alpine 'ENTRYPOINT ["/entry"]' 'CMD ["nginx","-g","daemon off;"]' 'STOPSIGNAL SIGQUIT'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { VARIABLES } from '../../src/config/variables';
+import { VARIABLES, type Variable } from '../../src/config/variables';
 import { PACE } from '../../src/wire/limits';
 import { PATHS } from '../../src/wire/paths';
 import { presentProblem } from '../../src/wire/problem';
@@ -17,6 +17,8 @@ interface Service {
   readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly volumes?: readonly string[];
+  readonly mem_limit?: string;
 }
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
@@ -29,12 +31,20 @@ describe('the files for deployment', () => {
 
   it('compose sets and requires only known variables', () => {
     const compose = read('docker-compose.yml');
-    const set = [...compose.matchAll(/^ {4}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name);
+    const set = [...compose.matchAll(/^ {4,6}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name);
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(set).toContain('REDIS_URL');
     expect(asked).toContain('JWT_SECRET');
     // Variables of the stores themselves; the exchange receives the passwords within REDIS_URL and ARCHIVE_URL.
-    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD', 'REDIS_MAXMEMORY', 'POSTGRES_PASSWORD'];
+    const stores = [
+      'REDIS_PASSWORD',
+      'REDIS_OPERATOR_PASSWORD',
+      'REDIS_MAXMEMORY',
+      'POSTGRES_PASSWORD',
+      'POSTGRES_USER',
+      'POSTGRES_DB',
+    ];
+    const known = [...Object.keys(VARIABLES), ...stores, 'MEMORY_LIMIT'];
     expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
   });
 
@@ -55,6 +65,39 @@ describe('the files for deployment', () => {
     }
     expect(compose).toMatch(/web:\n {4}<<: \*exchange\n {4}deploy:\n {6}replicas: 2\n/);
   });
+
+  it.each(['docker-compose.yml', 'docker-compose.cluster.yml'])(
+    'the containers of %s write nowhere but where they must, have no power of root that they do not use, and only the secrets that they read',
+    (file) => {
+      const { services } = load(read(file)) as { services: Record<string, Service> };
+      for (const [name, service] of Object.entries(services)) {
+        expect([name, service]).toEqual([
+          name,
+          expect.objectContaining({
+            read_only: true,
+            cap_drop: ['ALL'],
+            security_opt: ['no-new-privileges:true'],
+          }),
+        ]);
+        // A limit of its container could end a Redis while it writes a new file; maxmemory limits it.
+        expect([name, service.mem_limit !== undefined]).toEqual([name, !/^(redis|cluster)/.test(name)]);
+        const files = (service.volumes ?? []).filter((volume) => volume.startsWith('./'));
+        // Without z, SELinux does not let the container read them.
+        expect([name, files.filter((volume) => !volume.endsWith(':ro,z'))]).toEqual([name, []]);
+      }
+      for (const kind of ['web', 'worker']) {
+        const withheld = Object.entries<Variable<unknown>>(VARIABLES).flatMap(
+          ([variable, { secret, readBy }]) =>
+            secret && readBy !== undefined && readBy !== kind ? [variable] : [],
+        );
+        expect(withheld.length).toBeGreaterThanOrEqual(2);
+        const passwords = ['REDIS_PASSWORD', 'REDIS_OPERATOR_PASSWORD', 'POSTGRES_PASSWORD'];
+        // They would come from .env, and an empty value counts as unset.
+        for (const variable of [...withheld, ...passwords])
+          expect([kind, variable, services[kind]?.environment?.[variable]]).toEqual([kind, variable, '']);
+      }
+    },
+  );
 
   it('compose has an archive only where it is asked for, and nothing waits for it', () => {
     const { services } = load(read('docker-compose.yml')) as { services: Record<string, Service> };

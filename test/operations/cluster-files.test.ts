@@ -35,7 +35,13 @@ describe('docker-compose.cluster.yml', () => {
     const set = [...text.matchAll(/^ {4}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name);
     const asked = [...text.matchAll(/\$\{([A-Z][A-Z0-9_]+)(?::-([^}]*))?/g)];
     expect(set).toEqual(expect.arrayContaining(['SHARDS', 'REDIS_URL']));
-    const stores = ['REDIS_PASSWORD', 'REDIS_OPERATOR_PASSWORD', 'REDIS_MAXMEMORY'];
+    const stores = [
+      'REDIS_PASSWORD',
+      'REDIS_OPERATOR_PASSWORD',
+      'REDIS_MAXMEMORY',
+      'POSTGRES_PASSWORD',
+      'MEMORY_LIMIT',
+    ];
     const known = [...Object.keys(VARIABLES), ...stores];
     // Of the service that creates the cluster.
     const own = ['NODES', 'REDISCLI_AUTH'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { VARIABLES } from '../../src/config/variables';
+import { VARIABLES, type Variable } from '../../src/config/variables';
 import { PATHS } from '../../src/wire/paths';
 import { ROOT } from '../support/processes';
 
@@ -75,6 +75,7 @@ test('every container of the manifest runs one image, without root, and has its 
       expect(container.envFrom).toEqual([
         { configMapRef: { name: 'exchange' } },
         { secretRef: { name: 'exchange' } },
+        ...(workload.metadata.name === 'exchange-web' ? [{ secretRef: { name: 'exchange-web' } }] : []),
       ]);
       expect(container.securityContext).toMatchObject({
         allowPrivilegeEscalation: false,
@@ -132,7 +133,8 @@ test('a web pod has enough time to drain and to end', () => {
 test('the manifest sets only known variables, and all that production requires', () => {
   const { data } = byName('ConfigMap', 'exchange');
   const { stringData } = byName('Secret', 'exchange');
-  const set = [...Object.keys(data), ...Object.keys(stringData)];
+  const ofWeb = Object.keys(byName('Secret', 'exchange-web').stringData);
+  const set = [...Object.keys(data), ...Object.keys(stringData), ...ofWeb];
   expect(set.filter((name) => !(name in VARIABLES))).toEqual([]);
   const required = Object.entries(VARIABLES).filter(
     ([, one]) => 'requiredOn' in one && one.requiredOn !== 'mainnet',
@@ -140,6 +142,11 @@ test('the manifest sets only known variables, and all that production requires',
   expect(set).toEqual(expect.arrayContaining(required.map(([name]) => name)));
   const secrets = Object.entries(VARIABLES).flatMap(([name, one]) => ('secret' in one ? [name] : []));
   expect(Object.keys(data).filter((name) => secrets.includes(name))).toEqual([]);
+  // Every pod has the others.
+  const read = Object.entries<Variable<unknown>>(VARIABLES).filter(
+    ([, { secret, readBy }]) => secret && readBy === 'web',
+  );
+  expect(ofWeb.sort()).toEqual(read.map(([name]) => name).sort());
 });
 
 test('the ingress serves the operators’ paths to no client from outside', () => {
