@@ -7,6 +7,8 @@ import {IERC1155} from "@openzeppelin/contracts/token/ERC1155/IERC1155.sol";
 interface IConditionalTokens is IERC1155 {
     function getOutcomeSlotCount(bytes32 conditionId) external view returns (uint256);
 
+    function payoutDenominator(bytes32 conditionId) external view returns (uint256);
+
     function getCollectionId(bytes32 parent, bytes32 conditionId, uint256 indexSet) external view returns (bytes32);
 
     function getPositionId(address collateral, bytes32 collectionId) external pure returns (uint256);

@@ -40,8 +40,10 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 takerFee;
     }
 
-    /// What a match moves, from the taker's point of view.
+    /// The market of a match and what the match moves, from the taker's point of view.
     struct Sums {
+        uint256 complement;
+        bytes32 conditionId;
         /// Paid to and received from makers on the other side, without a split or merge.
         uint256 pays;
         uint256 gets;
@@ -101,8 +103,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     event FeeCharged(address indexed receiver, uint256 tokenId, uint256 amount);
     event TokenRegistered(uint256 indexed token0, uint256 indexed token1, bytes32 indexed conditionId);
     event FeeReceiverChanged(address indexed receiver, address indexed admin);
-    /// @notice The match was settled in this transaction.
-    event MatchSettled(uint256 indexed id);
+    /// @notice The match was settled in this transaction. `callHash` is the hash of the call of `settleOne` with the match, so the
+    /// event says which orders and amounts were settled under this id.
+    event MatchSettled(uint256 indexed id, bytes32 callHash);
     /// @notice The match was settled before; nothing moved.
     event Done(uint256 indexed id);
     /// @notice The match was not settled. `reason` is the data of the error: `Fault` blames a wallet, any other error is the
@@ -129,10 +132,10 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     /// @notice The tokens are not the two tokens of a market.
     error InvalidComplement();
     error AlreadyRegistered();
+    /// @notice The condition of the token has been paid out.
+    error ConditionResolved();
     /// @notice Only the contract itself may call this.
     error NotSelf();
-    /// @notice The address cannot be used here.
-    error InvalidAddress();
     /// @notice A match with this id was settled.
     error AlreadySettled();
     /// @notice In the answer of `settle`: the match failed without a reason.
@@ -206,10 +209,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         _setFeeReceiver(receiver);
     }
 
-    /// @notice Makes the two tokens of a condition tradable. Operators and admins may, because the ids are checked:
-    /// they must be the positions of index sets 1 and 2 of a prepared condition with two outcomes.
+    /// @notice Makes the two tokens of a condition tradable. Everybody may, because the ids are checked: they must be the positions
+    /// of index sets 1 and 2 of a prepared condition with two outcomes, over the collateral.
     function registerToken(uint256 token, uint256 complement, bytes32 conditionId) external {
-        if (operators[msg.sender] != 1 && admins[msg.sender] != 1) revert NotOperator();
         if (registry[token].complement != 0 || registry[complement].complement != 0) revert AlreadyRegistered();
         if (_ctf.getOutcomeSlotCount(conditionId) != 2) revert InvalidTokenId();
         if (token != _positionId(conditionId, 1) || complement != _positionId(conditionId, 2)) revert InvalidTokenId();
@@ -217,6 +219,16 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         registry[complement] = Registered(token, conditionId);
         emit TokenRegistered(token, complement, conditionId);
         emit TokenRegistered(complement, token, conditionId);
+    }
+
+    /// @notice Reverts with the reason when the order cannot be filled now, whoever it meets and whatever it can pay.
+    function validateOrder(Order calldata order) external view notPaused {
+        _openMarket(order.tokenId);
+        _check(order);
+        bytes32 orderHash = hashOrder(order);
+        (bool isOver,) = getOrderStatus(orderHash);
+        if (isOver) revert OrderFilledOrCancelled();
+        validateOrderSignature(orderHash, order);
     }
 
     /// @notice Settles matches, each by itself: one that fails moves nothing and stops no other.
@@ -245,6 +257,7 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
                 reasons[i] = reason.length != 0 ? reason : abi.encodeWithSelector(NoReason.selector);
                 continue;
             }
+            emit MatchSettled(id, keccak256(data));
             // The next match uses the same memory, which costs more the more of it there is.
             assembly ("memory-safe") {
                 mstore(0x40, data)
@@ -264,7 +277,6 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         if (msg.sender != address(this)) revert NotSelf();
         _settled[one.id >> 8] |= 1 << (one.id & 0xff);
         _match(one.taker, one.makers, one.takerFill, one.makerFills);
-        emit MatchSettled(one.id);
     }
 
     /// @notice Settles one match, and reverts where `settle` would report a failure. It has no id: sent twice, it settles
@@ -332,7 +344,8 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     }
 
     function _setFeeReceiver(address receiver) private {
-        if (receiver == address(0) || receiver == address(this)) revert InvalidAddress();
+        _requireAddress(receiver);
+        if (receiver == address(this)) revert InvalidAddress();
         feeReceiver = receiver;
         emit FeeReceiverChanged(receiver, msg.sender);
     }
@@ -345,11 +358,70 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     function _match(Order calldata taker, Order[] calldata makers, uint256 takerFill, uint256[] calldata makerFills)
         private
     {
-        validateTokenId(taker.tokenId);
+        Sums memory sums;
+        (sums.complement, sums.conditionId) = _openMarket(taker.tokenId);
         bytes32 takerHash = _spend(taker, takerFill);
-        (Leg[] memory legs, Sums memory sums) = _meetAll(taker, makers, makerFills);
+        Leg[] memory legs = _meetAll(taker, makers, makerFills, sums);
         _close(takerHash, taker, takerFill, sums);
-        _move(taker, legs, sums);
+        if (sums.pays != 0) _move(taker, legs);
+        if (sums.sets != 0) _moveAlike(taker, legs, sums);
+    }
+
+    function _meetAll(Order calldata taker, Order[] calldata makers, uint256[] calldata fills, Sums memory sums)
+        private
+        returns (Leg[] memory legs)
+    {
+        if (makers.length == 0 || makers.length != fills.length) revert WrongLengths();
+        legs = new Leg[](makers.length);
+        for (uint256 i; i < legs.length; ++i) _meet(taker, makers[i], fills[i], legs[i], sums);
+    }
+
+    /// The market of a registered token. Once its condition is paid out, what is left of forgotten orders must not be filled.
+    function _openMarket(uint256 token) private view returns (uint256 complement, bytes32 conditionId) {
+        Registered storage market = registry[token];
+        (complement, conditionId) = (market.complement, market.conditionId);
+        if (complement == 0) revert InvalidTokenId();
+        if (_ctf.payoutDenominator(conditionId) != 0) revert ConditionResolved();
+    }
+
+    /// The assets that an order gives and takes.
+    function _assets(bool isBuy, uint256 tokenId) private pure returns (uint256 gives, uint256 takes) {
+        return isBuy ? (COLLATERAL, tokenId) : (tokenId, COLLATERAL);
+    }
+
+    /// Checks and books one maker against the taker, and adds its amounts to the sums.
+    function _meet(Order calldata taker, Order calldata maker, uint256 making, Leg memory leg, Sums memory sums)
+        private
+    {
+        bool isBuy = maker.side == BUY;
+        bool isAlike = (taker.side == BUY) == isBuy;
+        if (maker.tokenId != (isAlike ? sums.complement : taker.tokenId)) revert MismatchedTokenIds();
+        bytes32 makerHash = _spend(maker, making);
+        if (!_isCrossing(taker, maker, isAlike, isBuy)) revert NotCrossing();
+        if (mulmod(making, maker.takerAmount, maker.makerAmount) != 0) revert NotWhole();
+        uint256 taking = (making * maker.takerAmount) / maker.makerAmount;
+        (uint256 tokens, uint256 cash) = isBuy ? (taking, making) : (making, taking);
+        (leg.wallet, leg.isAlike, leg.making, leg.taking) = (maker.maker, isAlike, making, taking);
+        leg.fee = _fee(maker, tokens, cash);
+        // With a maker on its own side the taker pays or gets the rest of each full set.
+        if (isAlike) cash = tokens - cash;
+        uint256 takerFee = _fee(taker, tokens, cash);
+        leg.takerFee = takerFee;
+        // Amounts are below 2^120, and the gas of a block does not pay for 2^100 makers.
+        unchecked {
+            sums.takerFees += takerFee;
+            if (!isAlike) {
+                sums.pays += taking;
+                sums.gets += making;
+            } else {
+                sums.sets += tokens;
+                sums.alikePays += isBuy ? cash : tokens;
+                sums.alikeGets += isBuy ? tokens : cash;
+                sums.alikeTakerFees += takerFee;
+            }
+        }
+        (uint256 gives, uint256 takes) = _assets(isBuy, maker.tokenId);
+        emit OrderFilled(makerHash, leg.wallet, taker.maker, gives, takes, making, taking, leg.fee);
     }
 
     /// Checks that the taker gets what it signed.
@@ -358,64 +430,19 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 got = sums.gets + sums.alikeGets;
         if (paid > making) revert NotCrossing();
         // A BUY loses its limit times what it gets. A SELL at a better price could lose more than it sells, and still get enough.
-        if (taker.side != BUY && paid != making) revert FillNotSold();
+        bool isBuy = taker.side == BUY;
+        if (!isBuy && paid != making) revert FillNotSold();
         if (got * taker.makerAmount < making * taker.takerAmount) revert TooLittleTokensReceived();
-        (uint256 gives, uint256 takes) = _assets(taker);
-        emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, sums.takerFees);
-        emit OrdersMatched(orderHash, taker.maker, gives, takes, paid, got);
-    }
-
-    function _meetAll(Order calldata taker, Order[] calldata makers, uint256[] calldata fills)
-        private
-        returns (Leg[] memory legs, Sums memory sums)
-    {
-        if (makers.length == 0 || makers.length != fills.length) revert WrongLengths();
-        legs = new Leg[](makers.length);
-        for (uint256 i; i < makers.length; ++i) legs[i] = _meet(taker, makers[i], fills[i], sums);
-    }
-
-    /// The assets that an order gives and takes.
-    function _assets(Order calldata order) private pure returns (uint256 gives, uint256 takes) {
-        return order.side == BUY ? (COLLATERAL, order.tokenId) : (order.tokenId, COLLATERAL);
-    }
-
-    /// Checks and books one maker against the taker, and adds its amounts to the sums.
-    function _meet(Order calldata taker, Order calldata maker, uint256 making, Sums memory sums)
-        private
-        returns (Leg memory leg)
-    {
-        bool isAlike = taker.side == maker.side;
-        if (maker.tokenId != (isAlike ? registry[taker.tokenId].complement : taker.tokenId)) revert MismatchedTokenIds();
-        bytes32 makerHash = _spend(maker, making);
-        if (!_isCrossing(taker, maker)) revert NotCrossing();
-        if (mulmod(making, maker.takerAmount, maker.makerAmount) != 0) revert NotWhole();
-        uint256 taking = (making * maker.takerAmount) / maker.makerAmount;
-        (uint256 tokens, uint256 cash) = maker.side == BUY ? (taking, making) : (making, taking);
-        leg = Leg(maker.maker, isAlike, making, taking, _fee(maker, tokens, cash), 0);
-        // With a maker on its own side the taker pays or gets the rest of each full set.
-        if (isAlike) cash = tokens - cash;
-        leg.takerFee = _fee(taker, tokens, cash);
-        // Amounts are below 2^120, and the gas of a block does not pay for 2^100 makers.
-        unchecked {
-            sums.takerFees += leg.takerFee;
-            if (!isAlike) {
-                sums.pays += taking;
-                sums.gets += making;
-            } else {
-                sums.sets += tokens;
-                sums.alikePays += maker.side == BUY ? cash : tokens;
-                sums.alikeGets += maker.side == BUY ? tokens : cash;
-                sums.alikeTakerFees += leg.takerFee;
-            }
-        }
-        (uint256 gives, uint256 takes) = _assets(maker);
-        emit OrderFilled(makerHash, maker.maker, taker.maker, gives, takes, making, taking, leg.fee);
+        address wallet = taker.maker;
+        (uint256 gives, uint256 takes) = _assets(isBuy, taker.tokenId);
+        emit OrderFilled(orderHash, wallet, address(this), gives, takes, paid, got, sums.takerFees);
+        emit OrdersMatched(orderHash, wallet, gives, takes, paid, got);
     }
 
     /// True when both orders get their price or a better one. Products, so that nothing is rounded.
-    function _isCrossing(Order calldata a, Order calldata b) private pure returns (bool) {
-        if (a.side != b.side) return a.makerAmount * b.makerAmount >= a.takerAmount * b.takerAmount;
-        if (a.side == BUY) {
+    function _isCrossing(Order calldata a, Order calldata b, bool isAlike, bool isBuy) private pure returns (bool) {
+        if (!isAlike) return a.makerAmount * b.makerAmount >= a.takerAmount * b.takerAmount;
+        if (isBuy) {
             return a.makerAmount * b.takerAmount + b.makerAmount * a.takerAmount >= a.takerAmount * b.takerAmount;
         }
         return a.takerAmount * b.makerAmount + b.takerAmount * a.makerAmount <= a.makerAmount * b.makerAmount;
@@ -433,48 +460,47 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         }
     }
 
-    /// Moves what a match moves: with makers on the other side from wallet to wallet, with those on the same side through
-    /// this contract, which splits or merges once for all of them. Fees are taken from what an order receives.
-    function _move(Order calldata taker, Leg[] memory legs, Sums memory sums) private {
-        (uint256 gives, uint256 takes) = _assets(taker);
+    /// Moves what a taker and the makers on the other side exchange, from wallet to wallet. Fees are taken from what an order
+    /// receives.
+    function _move(Order calldata taker, Leg[] memory legs) private {
+        (uint256 gives, uint256 takes) = _assets(taker.side == BUY, taker.tokenId);
+        address wallet = taker.maker;
         uint256 makerFees;
         for (uint256 i; i < legs.length; ++i) {
             Leg memory leg = legs[i];
             if (leg.isAlike) continue;
             makerFees += leg.fee;
-            _deliver(taker.maker, leg.wallet, gives, leg.taking - leg.fee);
+            _deliver(wallet, leg.wallet, gives, leg.taking - leg.fee);
             _charge(leg.wallet, takes, leg.takerFee);
-            _deliver(leg.wallet, taker.maker, takes, leg.making - leg.takerFee);
+            _deliver(leg.wallet, wallet, takes, leg.making - leg.takerFee);
         }
-        _charge(taker.maker, gives, makerFees);
-        if (sums.sets == 0) return;
-        uint256 alikeTakes = _convert(taker, legs, sums);
-        _charge(address(this), takes, sums.alikeTakerFees);
-        _deliver(address(this), taker.maker, takes, sums.alikeGets - sums.alikeTakerFees);
-        _payAlike(legs, alikeTakes);
+        _charge(wallet, gives, makerFees);
     }
 
-    /// Pulls what makers on the taker's side and the taker owe to their full sets, and splits or merges those.
-    /// Returns the asset that these makers get.
-    function _convert(Order calldata taker, Leg[] memory legs, Sums memory sums) private returns (uint256 alikeTakes) {
-        Registered memory market = registry[taker.tokenId];
+    /// Moves what a taker and the makers on its own side owe to their full sets here, splits or merges those once for all of them,
+    /// and pays everybody.
+    function _moveAlike(Order calldata taker, Leg[] memory legs, Sums memory sums) private {
         bool isBuy = taker.side == BUY;
+        (uint256 gives, uint256 takes) = _assets(isBuy, taker.tokenId);
         uint256 before = _collateral.balanceOf(address(this));
         for (uint256 i; i < legs.length; ++i) {
-            if (legs[i].isAlike) _pull(legs[i].wallet, isBuy ? COLLATERAL : market.complement, legs[i].making);
+            if (legs[i].isAlike) _pull(legs[i].wallet, isBuy ? COLLATERAL : sums.complement, legs[i].making);
         }
-        _pull(taker.maker, isBuy ? COLLATERAL : taker.tokenId, sums.alikePays);
+        _pull(taker.maker, gives, sums.alikePays);
+        _convert(sums.conditionId, sums.sets, isBuy);
+        // Else the difference would come from what the contract keeps for others.
+        if (_collateral.balanceOf(address(this)) < (isBuy ? before : before + sums.sets)) revert CollateralNotExact();
+        _charge(address(this), takes, sums.alikeTakerFees);
+        _deliver(address(this), taker.maker, takes, sums.alikeGets - sums.alikeTakerFees);
+        _payAlike(legs, isBuy ? sums.complement : COLLATERAL);
+    }
+
+    function _convert(bytes32 conditionId, uint256 sets, bool isSplit) private {
         uint256[] memory partition = new uint256[](2);
         (partition[0], partition[1]) = (1, 2);
-        if (isBuy) {
-            _ctf.splitPosition(address(_collateral), parentCollectionId, market.conditionId, partition, sums.sets);
-        } else {
-            _ctf.mergePositions(address(_collateral), parentCollectionId, market.conditionId, partition, sums.sets);
-            before += sums.sets;
-        }
-        // Else the difference would come from what the contract keeps for others.
-        if (_collateral.balanceOf(address(this)) < before) revert CollateralNotExact();
-        return isBuy ? market.complement : COLLATERAL;
+        address collateral = address(_collateral);
+        if (isSplit) _ctf.splitPosition(collateral, parentCollectionId, conditionId, partition, sets);
+        else _ctf.mergePositions(collateral, parentCollectionId, conditionId, partition, sets);
     }
 
     function _payAlike(Leg[] memory legs, uint256 asset) private {

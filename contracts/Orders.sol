@@ -23,7 +23,7 @@ struct Order {
     uint256 takerAmount;
     /// Seconds since 1970; the order cannot be filled from then on. 0 never expires.
     uint256 expiration;
-    /// The order is valid while this is not below the wallet's nonce.
+    /// The order is valid while this is not below the wallet's nonce, and at most `NONCE_AHEAD_MAX` above it.
     uint256 nonce;
     /// Hundredths of a percent.
     uint256 feeRateBps;
@@ -41,8 +41,7 @@ uint8 constant CONTRACT_SIGNATURE = 3;
 
 /// @title Orders: their hashes, signatures, cancels and nonces.
 /// @notice A cancel and a raised nonce take effect after `CANCEL_DELAY`, so that no wallet can withdraw from a match that
-/// the exchange already made; with an operator's signature they take effect at once. A wallet that must be out at once
-/// without the operator revokes its approvals.
+/// the exchange already made. A wallet that must be out at once revokes its approvals.
 abstract contract Orders is EIP712, Roles {
     struct Status {
         /// What is left of `makerAmount`; it means something once the order is known.
@@ -57,6 +56,7 @@ abstract contract Orders is EIP712, Roles {
 
     struct Nonce {
         uint96 current;
+        /// The highest nonce that the wallet asked for.
         uint96 next;
         /// From this second on `next` is the nonce; 0: nothing was raised.
         uint64 raisedAt;
@@ -64,6 +64,9 @@ abstract contract Orders is EIP712, Roles {
 
     /// @notice Seconds between a cancel or a raised nonce and its effect.
     uint256 public constant CANCEL_DELAY = 120;
+    /// @notice The most by which an order's nonce, or a raised one, may be above the wallet's nonce: an order that survives every
+    /// raise cannot be filled.
+    uint256 public constant NONCE_AHEAD_MAX = 1_000_000;
     /// @notice Bytes of the longest signature.
     uint256 public constant SIGNATURE_MAX = 1024;
     /// @notice Gas for the contract wallet that is asked about a signature.
@@ -74,25 +77,24 @@ abstract contract Orders is EIP712, Roles {
     bytes32 private constant ORDER_TYPEHASH = keccak256(
         "Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,uint256 makerAmount,uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,uint8 side,uint8 signatureType)"
     );
-    bytes32 private constant CANCEL_TYPEHASH = keccak256("CancelOrder(bytes32 orderHash,uint256 deadline)");
-    bytes32 private constant RAISE_TYPEHASH = keccak256("RaiseNonce(address wallet,uint256 nonce,uint256 deadline)");
 
     mapping(bytes32 orderHash => Status) private _status;
     mapping(address wallet => Nonce) private _nonces;
 
-    /// @notice The order is cancelled, from `effectiveAt` (seconds) on.
-    event OrderCancelled(bytes32 indexed orderHash);
-    event CancelEffective(bytes32 indexed orderHash, address indexed maker, uint256 effectiveAt);
-    /// @notice Orders of the wallet below `newNonce` are void from `effectiveAt` (seconds) on.
-    event NonceIncremented(address indexed user, uint256 newNonce);
-    event NonceEffective(address indexed user, uint256 newNonce, uint256 effectiveAt);
+    /// @notice The order will be cancelled from `effectiveAt` (seconds) on; until then it can be filled.
+    event CancelRequested(bytes32 indexed orderHash, address indexed maker, uint256 effectiveAt);
+    /// @notice Orders of the wallet below `newNonce` will be void from `effectiveAt` (seconds) on; until then they can be filled.
+    event NonceRaiseRequested(address indexed user, uint256 newNonce, uint256 effectiveAt);
 
     /// @notice The match cannot be settled because of this wallet. `why` is the selector of the error that says why.
     error Fault(address wallet, bytes4 why);
     /// @notice The order was filled completely, or its cancel is in effect.
     error OrderFilledOrCancelled();
-    /// @notice The order's nonce is below that of its wallet, or the new nonce is not above the present one.
+    /// @notice The order's nonce is below that of its wallet; or the new nonce is not above the present one, or more than
+    /// `NONCE_AHEAD_MAX` above it.
     error InvalidNonce();
+    /// @notice The order's nonce is more than `NONCE_AHEAD_MAX` above the one that its wallet asked for last.
+    error NonceTooHigh();
     /// @notice The signature is not the maker's, is too long, or has a type that does not exist.
     error InvalidSignature();
     /// @notice The order expired.
@@ -109,8 +111,6 @@ abstract contract Orders is EIP712, Roles {
     error InvalidAmount();
     /// @notice A raised nonce has not taken effect yet.
     error NonceIsBeingRaised();
-    /// @notice The deadline of the operator's signature passed.
-    error DeadlinePassed();
     /// @notice The transaction has too little gas left to judge a wallet fairly.
     error NotEnoughGas();
 
@@ -153,16 +153,17 @@ abstract contract Orders is EIP712, Roles {
 
     /// @notice Orders of the wallet with a lower nonce are void.
     function minNonce(address wallet) public view returns (uint256) {
-        Nonce memory nonce = _nonces[wallet];
-        return nonce.raisedAt != 0 && block.timestamp >= nonce.raisedAt ? nonce.next : nonce.current;
+        return _minNonce(_nonces[wallet]);
     }
 
     function nonces(address wallet) external view returns (uint256) {
         return minNonce(wallet);
     }
 
+    /// @notice True when an order of the wallet may have this nonce.
     function isValidNonce(address wallet, uint256 nonce) external view returns (bool) {
-        return nonce >= minNonce(wallet);
+        Nonce memory own = _nonces[wallet];
+        return nonce >= _minNonce(own) && nonce <= own.next + NONCE_AHEAD_MAX;
     }
 
     /// @notice The nonce that the wallet asked for, and the second from which it counts; both 0 when nothing is pending.
@@ -173,59 +174,42 @@ abstract contract Orders is EIP712, Roles {
 
     /// @notice Cancels an order of the caller after `CANCEL_DELAY`. An earlier cancel stays as it is.
     function cancelOrder(Order calldata order) external {
-        _cancel(order, block.timestamp + CANCEL_DELAY);
+        _cancel(order);
     }
 
     function cancelOrders(Order[] calldata orders) external {
-        for (uint256 i; i < orders.length; ++i) _cancel(orders[i], block.timestamp + CANCEL_DELAY);
-    }
-
-    /// @notice Cancels an order of the caller at once.
-    /// @param deadline Seconds; the operator's signature is of no use after it.
-    /// @param operatorSignature An operator's signature of `CancelOrder(bytes32 orderHash,uint256 deadline)`.
-    function cancelOrderNow(Order calldata order, uint256 deadline, bytes calldata operatorSignature) external {
-        _requireOperator(keccak256(abi.encode(CANCEL_TYPEHASH, hashOrder(order), deadline)), deadline, operatorSignature);
-        _cancel(order, block.timestamp);
+        for (uint256 i; i < orders.length; ++i) _cancel(orders[i]);
     }
 
     /// @notice Voids the caller's orders below `nonce` after `CANCEL_DELAY`. Only one raise is pending at a time.
+    /// To void every order, raise it above the highest nonce that the wallet has signed.
     function raiseNonce(uint256 nonce) public {
-        _raise(nonce, block.timestamp + CANCEL_DELAY);
+        uint256 current = minNonce(msg.sender);
+        if (nonce <= current || nonce > current + NONCE_AHEAD_MAX) revert InvalidNonce();
+        if (_nonces[msg.sender].raisedAt > block.timestamp) revert NonceIsBeingRaised();
+        uint256 effectiveAt = block.timestamp + CANCEL_DELAY;
+        _nonces[msg.sender] = Nonce(uint96(current), uint96(nonce), uint64(effectiveAt));
+        emit NonceRaiseRequested(msg.sender, nonce, effectiveAt);
     }
 
-    /// @notice Raises the caller's nonce by one, after `CANCEL_DELAY`.
+    /// @notice Raises the caller's nonce by one, after `CANCEL_DELAY`. Orders that the caller signed with a higher one stay valid.
     function incrementNonce() external {
         raiseNonce(minNonce(msg.sender) + 1);
-    }
-
-    /// @notice Voids the caller's orders below `nonce` at once; it replaces a pending raise to a lower one.
-    /// @param operatorSignature An operator's signature of `RaiseNonce(address wallet,uint256 nonce,uint256 deadline)`.
-    function raiseNonceNow(uint256 nonce, uint256 deadline, bytes calldata operatorSignature) external {
-        bytes32 structHash = keccak256(abi.encode(RAISE_TYPEHASH, msg.sender, nonce, deadline));
-        _requireOperator(structHash, deadline, operatorSignature);
-        _raise(nonce, block.timestamp);
-    }
-
-    /// @notice Reverts with the reason when the order cannot be filled now, whoever it meets and whatever it can pay.
-    function validateOrder(Order calldata order) external view {
-        _check(order);
-        bytes32 orderHash = hashOrder(order);
-        (bool isOver,) = getOrderStatus(orderHash);
-        if (isOver) revert OrderFilledOrCancelled();
-        validateOrderSignature(orderHash, order);
     }
 
     /// @notice Reverts unless the signature is the maker's.
     function validateOrderSignature(bytes32 orderHash, Order calldata order) public view {
         bytes calldata signature = order.signature;
-        if (order.signer != order.maker || signature.length > SIGNATURE_MAX) revert InvalidSignature();
-        if (order.signatureType == ECDSA_SIGNATURE) {
+        address maker = order.maker;
+        uint8 signatureType = order.signatureType;
+        if (order.signer != maker || signature.length > SIGNATURE_MAX) revert InvalidSignature();
+        if (signatureType == ECDSA_SIGNATURE) {
             (address signer,,) = ECDSA.tryRecoverCalldata(orderHash, signature);
-            if (signer == address(0) || signer != order.maker) revert InvalidSignature();
-        } else if (order.signatureType != CONTRACT_SIGNATURE) {
+            if (signer == address(0) || signer != maker) revert InvalidSignature();
+        } else if (signatureType != CONTRACT_SIGNATURE) {
             revert InvalidSignature();
-        } else if (!_isSignedByContract(order.maker, orderHash, signature)) {
-            revert Fault(order.maker, InvalidSignature.selector);
+        } else if (!_isSignedByContract(maker, orderHash, signature)) {
+            revert Fault(maker, InvalidSignature.selector);
         }
     }
 
@@ -252,13 +236,19 @@ abstract contract Orders is EIP712, Roles {
     }
 
     /// The terms that need neither the order's hash nor its signature.
-    function _check(Order calldata order) private view {
+    function _check(Order calldata order) internal view {
         if (order.taker != address(0)) revert NotTaker();
         if (order.feeRateBps > FEE_RATE_MAX_BPS) revert FeeTooHigh();
         if (order.expiration != 0 && block.timestamp >= order.expiration) revert OrderExpired();
         if (order.side > SELL || order.makerAmount == 0 || order.takerAmount == 0) revert InvalidAmount();
         if (order.makerAmount > AMOUNT_MAX || order.takerAmount > AMOUNT_MAX) revert InvalidAmount();
-        if (order.nonce < minNonce(order.maker)) revert Fault(order.maker, InvalidNonce.selector);
+        Nonce memory nonce = _nonces[order.maker];
+        if (order.nonce < _minNonce(nonce)) revert Fault(order.maker, InvalidNonce.selector);
+        if (order.nonce > nonce.next + NONCE_AHEAD_MAX) revert NonceTooHigh();
+    }
+
+    function _minNonce(Nonce memory nonce) private view returns (uint256) {
+        return nonce.raisedAt != 0 && block.timestamp >= nonce.raisedAt ? nonce.next : nonce.current;
     }
 
     /// ERC-1271 with bounded gas, and without copying more than one word of the answer.
@@ -283,31 +273,13 @@ abstract contract Orders is EIP712, Roles {
         return status.cancelledAt != 0 && block.timestamp >= status.cancelledAt;
     }
 
-    function _cancel(Order calldata order, uint256 effectiveAt) private {
+    function _cancel(Order calldata order) private {
         if (order.maker != msg.sender) revert NotOwner();
         bytes32 orderHash = hashOrder(order);
         Status storage status = _status[orderHash];
-        if (status.known && status.remaining == 0) return;
-        if (status.cancelledAt != 0 && status.cancelledAt <= effectiveAt) return;
+        if (status.cancelledAt != 0 || (status.known && status.remaining == 0)) return;
+        uint256 effectiveAt = block.timestamp + CANCEL_DELAY;
         status.cancelledAt = uint64(effectiveAt);
-        emit OrderCancelled(orderHash);
-        emit CancelEffective(orderHash, msg.sender, effectiveAt);
-    }
-
-    function _raise(uint256 to, uint256 effectiveAt) private {
-        Nonce memory nonce = _nonces[msg.sender];
-        uint256 current = minNonce(msg.sender);
-        if (to <= current || to > type(uint96).max) revert InvalidNonce();
-        bool isPending = nonce.raisedAt > block.timestamp;
-        if (isPending && (effectiveAt > block.timestamp || to < nonce.next)) revert NonceIsBeingRaised();
-        _nonces[msg.sender] = Nonce(uint96(current), uint96(to), uint64(effectiveAt));
-        emit NonceIncremented(msg.sender, to);
-        emit NonceEffective(msg.sender, to, effectiveAt);
-    }
-
-    function _requireOperator(bytes32 structHash, uint256 deadline, bytes calldata signature) private view {
-        if (block.timestamp > deadline) revert DeadlinePassed();
-        (address signer,,) = ECDSA.tryRecoverCalldata(_hashTypedDataV4(structHash), signature);
-        if (!isOperator(signer)) revert NotOperator();
+        emit CancelRequested(orderHash, msg.sender, effectiveAt);
     }
 }

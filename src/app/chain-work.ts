@@ -8,8 +8,9 @@ import { startObserver } from '../jobs/chain/observe';
 import { createOpenOnChain } from '../jobs/chain/open';
 import { startOperator } from '../jobs/chain/operate';
 import { createServeOracle, type OracleTask } from '../jobs/chain/oracle';
+import { createReadRecorded } from '../jobs/chain/recorded';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
-import { haltingOnUnknown } from '../jobs/chain/unknown';
+import { haltingOnOther, haltingOnUnknown } from '../jobs/chain/unknown';
 import { createWithdraw } from '../jobs/chain/withdraw';
 import type { Logger } from '../log';
 import { createIntents } from '../store/chain/intents';
@@ -17,6 +18,7 @@ import { createChainLedger } from '../store/chain/ledger';
 import { createSendable } from '../store/chain/sendable';
 import { createWithdrawals } from '../store/chain/withdrawals';
 import { createPlainLease } from '../store/outbox/lease';
+import { settlementId } from '../store/records/settlement';
 import { oracleOf, signerOf } from './chain';
 import { otherFundsOf } from './chain-books';
 import type { Store } from './store';
@@ -26,11 +28,12 @@ const NO_BOOKS = new Error('the store was opened without a chain');
 
 /** Brings the state of the chain into the books, in one worker at a time. */
 function observe(config: Config, { startBlock }: ChainConfig, store: Store, log: Logger) {
-  const { books, engine, reads } = store;
+  const { books, engine, reads, settlements } = store;
   if (books === null) throw NO_BOOKS;
   const { rpc, blocks, wallets, contracts } = books;
   const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
   const haltOnUnknown = haltingOnUnknown(halt);
+  const haltOnOther = haltingOnOther(halt);
   const ledger = createChainLedger({
     ...store,
     async onUnknown(settlements) {
@@ -54,6 +57,14 @@ function observe(config: Config, { startBlock }: ChainConfig, store: Store, log:
       const market = await reads.market(marketId);
       // The name of another market may look like an id.
       return market?.terms.id === marketId ? market.terms.tokenIds : null;
+    },
+    recorded: createReadRecorded(settlements),
+    async onOther(settled) {
+      log.error(
+        { settled: settled.map(settlementId) },
+        'the chain settled other orders or amounts than were matched',
+      );
+      await haltOnOther(settled);
     },
     withdraw: createWithdraw({ engine, withdrawals: createWithdrawals(store) }),
   });

@@ -11,9 +11,9 @@ interface Artifact {
 }
 
 export interface DeployOptions {
-  /** Becomes the admin of the exchange contract and gets the fees. */
+  /** Becomes the admin of the exchange contract and gets the fees; not the oracle, whose key is in a worker. */
   readonly sender: KeySender;
-  /** Addresses that may settle, and register tokens. */
+  /** Addresses that may settle. */
   readonly operators: readonly string[];
   /** The name in the EIP-712 domain of the orders. */
   readonly domainName: string;

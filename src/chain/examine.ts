@@ -38,7 +38,13 @@ export interface ExamineOptions extends NodesOptions {
   readonly now: () => number;
 }
 
-const TOKEN = new Interface(['function decimals() view returns (uint8)']);
+const TOKEN = new Interface([
+  'function decimals() view returns (uint8)',
+  'function balanceOf(address) view returns (uint256)',
+  'function transfer(address to, uint256 amount) returns (bool)',
+]);
+/** `DELIVERY_GAS` of contracts/MarketExchange.sol, and what a transaction costs before its call. */
+const TRANSFER_GAS = 145_000;
 /** A chain is followed no longer when its newest block is older than 30 s (lua/chain/lib/cursor.lua). */
 const AGE_WARN_MS = 15_000;
 const AGE_FAIL_MS = 30_000;
@@ -65,17 +71,18 @@ const terms = (options: ExamineOptions): Look[] => [
 
 /** Compares the chain with what this exchange takes it for. Reads only. */
 export async function examineChain(options: ExamineOptions): Promise<readonly ChainCheck[]> {
-  const { key } = options.oracle;
+  const { address } = options.oracle;
   const [ofNodes, ...others] = [
     nodesLook(options),
     ...terms(options),
     { name: 'chain finality', look: () => finality(options) },
     { name: 'chain trading', look: () => trading(options) },
+    { name: 'chain collateral', look: () => collateral(options) },
     ...options.operators.map((one) => ({
       name: `chain operator ${one}`,
       look: () => operator(options, one),
     })),
-    ...(key === null ? [] : [{ name: `chain oracle ${key}`, look: () => oracle(options, key) }]),
+    { name: `chain oracle ${address}`, look: () => oracle(options) },
   ];
   // The others show which nodes contradict a majority.
   const found = await seen(others);
@@ -215,6 +222,32 @@ async function trading(options: ExamineOptions) {
   return ok('the contract is not paused');
 }
 
+/**
+ * A transfer of the collateral and one of zero, as the contract makes them: with bounded gas, and an answer that says true or
+ * nothing. Nothing is sent.
+ */
+async function collateral(options: ExamineOptions) {
+  const { rpc, contracts, operators, oracle } = options;
+  const balanceOf = (one: string) => view(options, contracts.collateral, TOKEN, 'balanceOf', [one]);
+  const candidates = [contracts.conditionalTokens, contracts.exchange, ...operators, oracle.address];
+  const balances = await Promise.all(candidates.map(balanceOf));
+  const from = candidates.find((_, i) => balances[i] !== 0n);
+  if (from === undefined) return warn('nobody known here has any, so no transfer of it was tried');
+  for (const amount of [1n, 0n]) {
+    const data = TOKEN.encodeFunctionData('transfer', [contracts.exchange, amount]);
+    const call = { from, to: contracts.collateral, data, gas: `0x${TRANSFER_GAS.toString(16)}` };
+    const answer = await rpc
+      .agree('eth_call', [call, 'latest'], (one) => readBytes(one, 'transfer'))
+      .catch((error: unknown) => {
+        if (error instanceof RpcError && (error.isRevert || error.isOutOfGas)) return null;
+        throw error;
+      });
+    if (answer === null || (answer !== '0x' && BigInt(answer) !== 1n))
+      return fail(`a transfer of ${amount} units of it is refused: this token cannot be the collateral`);
+  }
+  return ok('it can be transferred');
+}
+
 async function operator(options: ExamineOptions, address: string) {
   const { rpc, contracts } = options;
   if (!(await ofExchange(options, 'isOperator', [address])))
@@ -232,13 +265,16 @@ async function gasOf({ rpc }: ExamineOptions, address: string, may: string): Pro
     : ok(`${may}, and has money for gas`);
 }
 
-/** The key that opens markets and reports their results. */
-async function oracle(options: ExamineOptions, key: string) {
-  const { address } = options.oracle;
-  if (key.toLowerCase() !== address.toLowerCase())
-    return fail(`ORACLE_ADDRESS is ${address}, so this key cannot report the results of new markets`);
-  const roles = [await ofExchange(options, 'isOperator', [key]), await ofExchange(options, 'isAdmin', [key])];
-  if (!roles.includes(true))
-    return fail('the contract does not let it register tokens: an admin must add it (addOperator)');
-  return gasOf(options, key, 'it may register tokens');
+/** The key that opens markets and reports their results, which needs no role on the contract. */
+async function oracle(options: ExamineOptions) {
+  const { address, key } = options.oracle;
+  if (key !== null && key.toLowerCase() !== address.toLowerCase())
+    return fail(`ORACLE_KEY is that of ${key}, which cannot report the results of new markets`);
+  if (await ofExchange(options, 'isAdmin', [address]))
+    return fail('it is an admin of the contract: give that role to another key, and take it from this one');
+  if (await ofExchange(options, 'isOperator', [address]))
+    return warn(
+      'it is an operator, too, which it need not be: use another key, so that a leaked one does less',
+    );
+  return key === null ? ok('it has no role on the contract') : gasOf(options, address, 'it has no role');
 }

@@ -69,9 +69,10 @@ const OPERATOR_REASONS: Readonly<Record<string, FaultReason>> = {
   NotOperator: 'NOT_OPERATOR',
   InvalidTokenId: 'INVALID_TOKEN',
   NotEnoughGas: 'OUT_OF_GAS',
+  ConditionResolved: 'RESOLVED',
 };
 
-/** Errors that follow from the orders and the amounts of a match alone: the contract gives the same answer at every later block. */
+/** Errors of which the contract gives the same answer at every later block. */
 export const FOR_GOOD: ReadonlySet<string> = new Set([
   'OrderFilledOrCancelled',
   'MakingGtRemaining',
@@ -85,6 +86,7 @@ export const FOR_GOOD: ReadonlySet<string> = new Set([
   'TooLittleTokensReceived',
   'MismatchedTokenIds',
   'WrongLengths',
+  'ConditionResolved',
 ]);
 
 /** Reads the data of a revert, of `settle` or of a match inside it (`MatchFailed`). */
@@ -120,8 +122,8 @@ export type EventName =
   | 'MatchSettled'
   | 'MatchFailed'
   | 'Held'
-  | 'CancelEffective'
-  | 'NonceEffective';
+  | 'CancelRequested'
+  | 'NonceRaiseRequested';
 
 export function topicOf(name: EventName): string {
   const event = EXCHANGE.getEvent(name);

@@ -23,6 +23,19 @@ export interface Move {
   readonly amount: bigint;
 }
 
+/** A fill of an order, in chain units of the asset that the order gives, with its fee in the asset that it gets. */
+export interface FilledOrder {
+  readonly orderHash: string;
+  readonly gave: bigint;
+  readonly fee: bigint;
+}
+
+/** A match that the contract settled, with the fills of its orders: the makers in their order, and the taker last. */
+export type SettledMatch = MatchName & {
+  readonly transactionHash: string;
+  readonly fills: readonly FilledOrder[];
+};
+
 /** An order, or all orders below a nonce, that a wallet takes back: the contract accepts them for a while after the event. */
 export type Withdrawal =
   | { readonly kind: 'order'; readonly wallet: string; readonly orderHash: string }
@@ -30,7 +43,7 @@ export type Withdrawal =
 
 /** The events of the exchange contract in one block, in their order. */
 export interface ExchangeEvents {
-  readonly settled: readonly (MatchName & { readonly transactionHash: string })[];
+  readonly settled: readonly SettledMatch[];
   readonly failed: readonly (MatchName & { readonly transactionHash: string; readonly failure: Failure })[];
   readonly moves: readonly Move[];
   readonly withdrawals: readonly Withdrawal[];
@@ -42,7 +55,14 @@ export interface EventReader {
 }
 
 const EVENTS: readonly EventName[] = [
-  ...(['OrderFilled', 'MatchSettled', 'MatchFailed', 'Held', 'CancelEffective', 'NonceEffective'] as const),
+  ...([
+    'OrderFilled',
+    'MatchSettled',
+    'MatchFailed',
+    'Held',
+    'CancelRequested',
+    'NonceRaiseRequested',
+  ] as const),
 ];
 /** More than the blocks between the head and the final one; each is read as head and again as final. */
 const CACHED_MAX = 2_048;
@@ -100,18 +120,26 @@ function eventsOf(logs: readonly Log[]): ExchangeEvents {
     withdrawals: [] as Withdrawal[],
   };
   const names = new Map(EVENTS.map((name) => [topicOf(name), name]));
+  /** The fills of a transaction since its last match. */
+  let since = { transactionHash: '', fills: [] as FilledOrder[] };
   for (const log of logs) {
     const name = names.get(log.topics[0] ?? '');
     const match = name === 'MatchSettled' || name === 'MatchFailed' ? matchOf(topic(log, 1)) : null;
+    const { transactionHash } = log;
+    if (since.transactionHash !== transactionHash) since = { transactionHash, fills: [] };
+    const { fills } = since;
+    if (match) since = { transactionHash, fills: [] };
+    if (name === 'OrderFilled') {
+      fills.push(filledIn(log));
+      events.moves.push(...movesOf(log));
+    }
     // Another exchange may use the same contract with names of its own.
     if (match && !MARKET_ID.test(match.marketId)) continue;
-    const { transactionHash } = log;
-    if (match && name === 'MatchSettled') events.settled.push({ ...match, transactionHash });
+    if (match && name === 'MatchSettled') events.settled.push({ ...match, transactionHash, fills });
     if (match && name === 'MatchFailed')
       events.failed.push({ ...match, transactionHash, failure: failureOf(bytesIn(log)) });
-    if (name === 'OrderFilled') events.moves.push(...movesOf(log));
     if (name === 'Held') events.moves.push(heldOf(log));
-    if (name === 'CancelEffective' || name === 'NonceEffective')
+    if (name === 'CancelRequested' || name === 'NonceRaiseRequested')
       events.withdrawals.push(withdrawalOf(name, log));
   }
   return events;
@@ -137,6 +165,11 @@ function movesOf(log: Log): [Move, Move] {
   ];
 }
 
+function filledIn(log: Log): FilledOrder {
+  const words = wordsOf(log.data, 'log');
+  return { orderHash: log.topics[1] ?? '', gave: words.at(2), fee: words.at(4) };
+}
+
 /** The contract keeps an asset that a wallet could not receive. */
 const heldOf = (log: Log): Move => ({
   wallet: addressIn(topic(log, 1)),
@@ -145,7 +178,7 @@ const heldOf = (log: Log): Move => ({
   amount: -wordsOf(log.data, 'log').at(0),
 });
 
-const withdrawalOf = (name: 'CancelEffective' | 'NonceEffective', log: Log): Withdrawal =>
-  name === 'CancelEffective'
+const withdrawalOf = (name: 'CancelRequested' | 'NonceRaiseRequested', log: Log): Withdrawal =>
+  name === 'CancelRequested'
     ? { kind: 'order', wallet: addressIn(topic(log, 2)), orderHash: log.topics[1] ?? '' }
     : { kind: 'nonce', wallet: addressIn(topic(log, 1)), minNonce: wordsOf(log.data, 'log').at(0) };

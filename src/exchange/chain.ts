@@ -31,7 +31,7 @@ export interface WalletCall {
   readonly description: string;
 }
 
-/** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of the operator. */
+/** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of none. Their places are stored. */
 export const FAULT_REASONS = [
   ...([
     'NONCE',
@@ -43,7 +43,7 @@ export const FAULT_REASONS = [
     'APPROVAL',
     'CALLBACK',
   ] as const),
-  ...(['EXPIRED', 'PAUSED', 'NOT_OPERATOR', 'INVALID_TOKEN', 'OUT_OF_GAS', 'UNKNOWN'] as const),
+  ...(['EXPIRED', 'PAUSED', 'NOT_OPERATOR', 'INVALID_TOKEN', 'OUT_OF_GAS', 'UNKNOWN', 'RESOLVED'] as const),
 ] as const;
 export type FaultReason = (typeof FAULT_REASONS)[number];
 

@@ -29,10 +29,11 @@ export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChai
   const keys = Array.from({ length: LANES }, newKey);
   const oracleKey = newKey();
   const oracle = senderOf(oracleKey);
+  const admin = senderOf(newKey());
   const lanes = keys.map((key) => senderOf(key).address);
-  for (const address of [oracle.address, ...lanes])
+  for (const address of [admin.address, oracle.address, ...lanes])
     await rpc.ask('anvil_setBalance', [address, GAS_MONEY], () => undefined);
-  const deployment = await deployContracts({ sender: oracle, operators: lanes, domainName: eip712Name });
+  const deployment = await deployContracts({ sender: admin, operators: lanes, domainName: eip712Name });
   return {
     CHAIN_RPC_URL: chain.url,
     CHAIN_PUBLIC_RPC_URL: chain.url,

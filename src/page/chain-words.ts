@@ -61,6 +61,7 @@ const OF_THE_EXCHANGE: Readonly<Record<string, string>> = {
   NOT_OPERATOR: 'the exchange was not allowed to settle it',
   INVALID_TOKEN: 'the exchange contract does not know the shares of this market',
   OUT_OF_GAS: 'the transaction ran out of gas',
+  RESOLVED: 'the market was paid out before the chain took the trade',
   UNKNOWN: 'the exchange contract refused it',
 } satisfies Partial<Record<FailureReason, string>>;
 

@@ -10,7 +10,9 @@ contract HostileCollateral is ERC20 {
         TakesFee,
         AnswersFalse,
         Reverts,
-        AnswersNothing
+        AnswersNothing,
+        RefusesZero,
+        BurnsGas
     }
 
     Mode public mode;
@@ -54,6 +56,8 @@ contract HostileCollateral is ERC20 {
     }
 
     function _update(address from, address to, uint256 amount) internal override {
+        require(mode != Mode.RefusesZero || amount != 0, "refused");
+        for (uint256 i; mode == Mode.BurnsGas && i < 1000; ++i) totalSupply();
         require(mode != Mode.Reverts && (to != blocked || to == address(0)), "refused");
         require(from == address(0) || from != banned, "refused");
         super._update(from, to, amount);

@@ -1,3 +1,4 @@
+import { keccak256 } from 'ethers';
 import { encodeMatch, settleData, settleGas } from '../../src/chain/settle-call';
 import { balancesOf } from './predicted';
 import { CODE, errorOf, fundedTrader, matchOf, outcomesOf, setCode, settledBy, tellStories } from './stories';
@@ -148,6 +149,17 @@ test('a match that was settled is never settled again, whatever it contains then
   expect(await balances()).toEqual(before);
   expect(await world.read('isSettled', match.id)).toBe(true);
   expect(await world.read('isSettled', match.id + 1n)).toBe(false);
+});
+
+test('the event of a match has the hash of its call, so it says what was settled under the id', async () => {
+  const matches = [
+    matchOf(world, market, taker, maker),
+    matchOf(world, market, taker, maker, { isMint: true }),
+  ];
+  const receipt = await world.settle(matches);
+  const settled = world.eventsOf(receipt).filter(({ name }) => name === 'MatchSettled');
+  const calls = matches.map((match) => keccak256(exchangeAbi.encodeFunctionData('settleOne', [match])));
+  expect(settled.map(({ args }) => args.callHash)).toEqual(calls);
 });
 
 test('ids that differ in one bit of market, part or sequence are different matches', async () => {

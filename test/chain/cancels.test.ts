@@ -1,6 +1,6 @@
-import { TypedDataEncoder } from 'ethers';
-import { matchOf, refusal, settledBy, tellStories } from './stories';
-import { type ChainMatch, type Market, ONE, type Trader, type World } from './world';
+import { id as keccakOfText } from 'ethers';
+import { fundedTrader, matchOf, newId, refusal, settledBy, tellStories } from './stories';
+import { type ChainMatch, ctfAbi, type Market, ONE, type Trader, type World } from './world';
 
 /** Cancels and raised nonces: who may end an order, and when it takes effect. */
 let world: World;
@@ -27,30 +27,6 @@ async function pass(seconds: number): Promise<void> {
   await world.chain.ask('evm_mine');
 }
 
-/** An EIP-712 signature in the domain of the orders. */
-const signTyped = (
-  signer: Trader,
-  name: string,
-  members: readonly string[],
-  value: Record<string, unknown>,
-): string => {
-  const types = {
-    [name]: members.map((member) => ({ type: member.split(' ')[0] ?? '', name: member.split(' ')[1] ?? '' })),
-  };
-  return signer.key.sign(TypedDataEncoder.hash(world.domain, types, value)).serialized;
-};
-const cancelSignature = (signer: Trader, order: ChainMatch['taker'], deadline: bigint): string =>
-  signTyped(signer, 'CancelOrder', ['bytes32 orderHash', 'uint256 deadline'], {
-    orderHash: world.hashOf(order),
-    deadline,
-  });
-const raiseSignature = (signer: Trader, wallet: string, nonce: bigint, deadline: bigint): string =>
-  signTyped(signer, 'RaiseNonce', ['address wallet', 'uint256 nonce', 'uint256 deadline'], {
-    wallet,
-    nonce,
-    deadline,
-  });
-
 describe('a cancel', () => {
   test('takes effect after 120 s: until then the order can be filled', async () => {
     const match = matchOf(world, market, taker, maker);
@@ -66,44 +42,21 @@ describe('a cancel', () => {
     expect(await world.read('getOrderStatus', world.hashOf(match.makerOrder))).toEqual([true, 5n * ONE]);
   });
 
-  test('cannot be postponed or hurried by a second one, and tells both events once', async () => {
+  test('cannot be postponed or hurried by a second one, and is announced once', async () => {
     const { makerOrder } = matchOf(world, market, taker, maker);
     const first = await world.call(maker.address, 'cancelOrders', [makerOrder, makerOrder]);
     const at = await world.read('cancelledAt', world.hashOf(makerOrder));
     expect(at).toBe((await now()) + BigInt(DELAY_SEC));
-    expect(world.eventsOf(first).map(({ name }) => name)).toEqual(['OrderCancelled', 'CancelEffective']);
+    const args = { orderHash: world.hashOf(makerOrder), maker: maker.address, effectiveAt: at };
+    expect(world.eventsOf(first)).toEqual([{ name: 'CancelRequested', args }]);
     await pass(60);
     expect(world.eventsOf(await world.call(maker.address, 'cancelOrder', makerOrder))).toEqual([]);
     expect(await world.read('cancelledAt', world.hashOf(makerOrder))).toBe(at);
   });
 
-  test('takes effect at once with the signature of an operator', async () => {
-    const match = matchOf(world, market, taker, maker);
-    const deadline = (await now()) + 600n;
-    const signature = cancelSignature(world.operator, match.makerOrder, deadline);
-    await world.call(maker.address, 'cancelOrderNow', match.makerOrder, deadline, signature);
-    expect(await isOver(match.makerOrder)).toBe(true);
-    expect(await outcomes(match)).toEqual([`OrderFilledOrCancelled of ${maker.address}`]);
-  });
-
-  test('is refused to others, and with a signature that is not an operator’s, of another order or too old', async () => {
-    const { makerOrder, taker: takerOrder } = matchOf(world, market, taker, maker);
-    const deadline = (await now()) + 600n;
-    const cancelNow = (from: Trader, until: bigint, signature: string) => () =>
-      world.call(from.address, 'cancelOrderNow', makerOrder, until, signature);
-    const good = cancelSignature(world.operator, makerOrder, deadline);
+  test('is refused to others', async () => {
+    const { makerOrder } = matchOf(world, market, taker, maker);
     expect(await refusal(() => world.call(taker.address, 'cancelOrder', makerOrder))).toBe('NotOwner');
-    expect(await refusal(cancelNow(taker, deadline, good))).toBe('NotOwner');
-    expect(await refusal(cancelNow(maker, deadline + 1n, good))).toBe('NotOperator');
-    expect(await refusal(cancelNow(maker, deadline, cancelSignature(maker, makerOrder, deadline)))).toBe(
-      'NotOperator',
-    );
-    expect(
-      await refusal(cancelNow(maker, deadline, cancelSignature(world.operator, takerOrder, deadline))),
-    ).toBe('NotOperator');
-    expect(await refusal(cancelNow(maker, deadline, '0x'))).toBe('NotOperator');
-    await pass(601);
-    expect(await refusal(cancelNow(maker, deadline, good))).toBe('DeadlinePassed');
     expect(await world.read('cancelledAt', world.hashOf(makerOrder))).toBe(0n);
   });
 });
@@ -135,7 +88,7 @@ describe('a raised nonce', () => {
   test('only rises, one raise at a time', async () => {
     const raise = (nonce: bigint) => refusal(() => world.call(maker.address, 'raiseNonce', nonce));
     expect(await raise(0n)).toBe('InvalidNonce');
-    expect(await raise(2n ** 96n)).toBe('InvalidNonce');
+    expect(await raise(1_000_001n)).toBe('InvalidNonce');
     await world.call(maker.address, 'incrementNonce');
     expect(await raise(7n)).toBe('NonceIsBeingRaised');
     await pass(DELAY_SEC);
@@ -143,25 +96,23 @@ describe('a raised nonce', () => {
     expect(await raise(7n)).toBe('accepted');
   });
 
-  test('takes effect at once with the signature of an operator, also while another raise is pending', async () => {
-    const deadline = (await now()) + 600n;
-    const raiseNow = (nonce: bigint, signer: Trader, wallet = maker.address) =>
-      refusal(() =>
-        world.call(
-          maker.address,
-          'raiseNonceNow',
-          nonce,
-          deadline,
-          raiseSignature(signer, wallet, nonce, deadline),
-        ),
-      );
+  test('is announced with the second from which it counts', async () => {
+    const receipt = await world.call(maker.address, 'raiseNonce', 3n);
+    const args = { user: maker.address, newNonce: 3n, effectiveAt: (await now()) + BigInt(DELAY_SEC) };
+    expect(world.eventsOf(receipt)).toEqual([{ name: 'NonceRaiseRequested', args }]);
+  });
+
+  test('no order survives every raise: a nonce far above the wallet’s cannot be filled', async () => {
+    const most = 1_000_000n;
+    const isValid = (nonce: bigint) => world.read('isValidNonce', maker.address, nonce);
+    expect(await outcomes(withNonce(2n ** 97n))).toEqual(['NonceTooHigh']);
+    expect(await outcomes(withNonce(most + 1n))).toEqual(['NonceTooHigh']);
+    expect([await isValid(most), await isValid(most + 1n)]).toEqual([true, false]);
+    expect(await outcomes(withNonce(most))).toEqual(['settled']);
+    // What the exchange takes by a raise that is pending, the contract takes, too.
     await world.call(maker.address, 'raiseNonce', 5n);
-    expect(await raiseNow(4n, world.operator)).toBe('NonceIsBeingRaised');
-    expect(await raiseNow(6n, maker)).toBe('NotOperator');
-    expect(await raiseNow(6n, world.operator, taker.address)).toBe('NotOperator');
-    expect(await raiseNow(6n, world.operator)).toBe('accepted');
-    expect(await world.read('minNonce', maker.address)).toBe(6n);
-    expect(await outcomes(withNonce(5n))).toEqual([`InvalidNonce of ${maker.address}`]);
+    expect(await outcomes(withNonce(most + 5n))).toEqual(['settled']);
+    expect(await outcomes(withNonce(most + 6n))).toEqual(['NonceTooHigh']);
   });
 });
 
@@ -191,4 +142,24 @@ test('validateOrder names the reason for which an order could not be filled', as
   await world.call(maker.address, 'cancelOrder', makerOrder);
   await pass(DELAY_SEC);
   expect(await validate(makerOrder)).toBe('OrderFilledOrCancelled');
+  const other = matchOf(world, market, taker, maker, { maker: { tokenId: 5n } });
+  expect(await validate(other.makerOrder)).toBe('InvalidTokenId');
+  await world.call(world.admin.address, 'pauseTrading');
+  expect(await validate(matchOf(world, market, taker, maker).makerOrder)).toBe('Paused');
+  await world.call(world.admin.address, 'unpauseTrading');
+});
+
+test('what is left of an order cannot be filled once its condition is paid out', async () => {
+  const over = await world.openMarket('paid out');
+  const [one, other] = [await fundedTrader(world, over), await fundedTrader(world, over)];
+  const match = matchOf(world, over, one, other);
+  const half = { takerFill: 3n * ONE, makerFills: [5n * ONE] };
+  expect(await outcomes({ ...match, ...half })).toEqual(['settled']);
+  const payouts = ctfAbi.encodeFunctionData('reportPayouts', [keccakOfText('paid out'), [1n, 0n]]);
+  await world.chain.send(world.deployer, world.ctf, payouts);
+  expect(await outcomes({ ...match, ...half, id: newId() })).toEqual(['ConditionResolved']);
+  const minted = matchOf(world, over, one, other, { isMint: true });
+  expect(await outcomes(minted)).toEqual(['ConditionResolved']);
+  expect(await refusal(() => world.read('validateOrder', match.makerOrder))).toBe('ConditionResolved');
+  expect(await outcomes(matchOf(world, market, taker, maker))).toEqual(['settled']);
 });

@@ -14,8 +14,8 @@ const COLLATERAL = 0n;
 const BY_EVENT: Readonly<Record<string, Reason>> = {
   'collateral Approval': 'ALLOWANCE',
   'tokens ApprovalForAll': 'APPROVAL',
-  'exchange CancelEffective': 'CANCELLED',
-  'exchange NonceEffective': 'NONCE',
+  'exchange CancelRequested': 'CANCELLED',
+  'exchange NonceRaiseRequested': 'NONCE',
 };
 
 /** Allowances that a settlement uses up are no deed: the token tells nothing of them. */
@@ -34,7 +34,7 @@ export function deedsOf({ happened, outside }: ChainRecord, fromBlock: number): 
 }
 
 const walletOf = ({ name, args }: Happened): string =>
-  String(args[name === 'CancelEffective' ? 1 : 0]).toLowerCase();
+  String(args[name === 'CancelRequested' ? 1 : 0]).toLowerCase();
 
 /** A block with its transactions. */
 export interface BlockSeen {

@@ -1,4 +1,4 @@
-import { hexlify } from 'ethers';
+import { hexlify, ZeroAddress } from 'ethers';
 import { startWeb } from '../../src/app/app';
 import { startWorker } from '../../src/app/worker';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
@@ -11,9 +11,10 @@ import { createShell } from '../cli/shell';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startTestRedis } from '../support/redis';
 import { ENVIRONMENT } from '../support/settings';
+import { compileHostile, MODES } from './hostile-collateral';
 import { type Nodes, startNodes } from './nodes';
 import type { ChainProxy } from './proxy';
-import { exchangeAbi, newTrader, ONE, startWorld, type World } from './world';
+import { collateralAbi, exchangeAbi, newTrader, ONE, startWorld, type World } from './world';
 
 let world: World;
 let nodes: Nodes;
@@ -22,6 +23,12 @@ let right: ExamineOptions;
 beforeAll(async () => {
   world = await startWorld({ slotsInAnEpoch: 1 });
   nodes = await startNodes(3, world.anvil);
+  for (const holder of [world.ctf, world.exchange])
+    await world.chain.send(
+      world.deployer,
+      world.collateral,
+      collateralAbi.encodeFunctionData('mint', [holder, ONE]),
+    );
   await nodes.ask('anvil_mine', '0x4');
 });
 beforeEach(async () => {
@@ -45,7 +52,7 @@ beforeEach(async () => {
     domainSeparator: hexlify(separator),
     vector: { order, hash: hexlify(typedDigest(separator, orderStructHash(order))) },
     operators: [world.operator.address],
-    oracle: { address: world.operator.address, key: null },
+    oracle: { address: world.deployer, key: null },
     now: () => timeMs + 1_000,
   };
 });
@@ -72,8 +79,10 @@ test('a chain that this exchange can use passes every check', async () => {
       'chain decimals',
       'chain finality',
       'chain trading',
+      'chain collateral',
     ],
     `chain operator ${world.operator.address}`,
+    `chain oracle ${world.deployer}`,
   ]);
   expect(unfit(checks)).toEqual([]);
 });
@@ -201,17 +210,47 @@ test('a contract that settles no matches by their ids is a reason to refuse the 
   expect((await contradiction(right))?.variable).toBe('EXCHANGE_ADDRESS');
 });
 
-test('an oracle without the role, without money or of another address is found', async () => {
+test('an oracle with a role, without money or of another address is found', async () => {
   const stranger = newTrader().address;
-  const mine = (key: string, address = key) => examined({ oracle: { address, key } });
-  expect(await mine(world.operator.address)).toEqual([]);
-  expect(await mine(world.admin.address)).toEqual([]);
-  expect(await mine(stranger)).toEqual([expect.stringMatching(/^fail chain oracle .+register tokens/)]);
-  expect(await mine(world.operator.address, stranger)).toEqual([
-    expect.stringMatching(/^fail chain oracle .+: ORACLE_ADDRESS is/),
+  const mine = (address: string, key: string | null = address) => examined({ oracle: { address, key } });
+  expect(await mine(world.deployer)).toEqual([]);
+  for (const key of [world.admin.address, null])
+    expect(await mine(world.admin.address, key)).toEqual([
+      expect.stringMatching(/^fail chain oracle .+it is an admin/),
+    ]);
+  expect(await mine(world.operator.address)).toEqual([
+    expect.stringMatching(/^warn chain oracle .+it is an operator/),
   ]);
-  await world.call(world.admin.address, 'addOperator', stranger);
+  expect(await mine(stranger, world.operator.address)).toEqual([
+    expect.stringMatching(/^fail chain oracle .+: ORACLE_KEY is that of/),
+  ]);
   expect(await mine(stranger)).toEqual([expect.stringMatching(/^warn chain oracle .+little money/)]);
+});
+
+test('collateral of which no transfer, or none of zero, can be made as the contract makes it is found', async () => {
+  const { artifact, abi } = compileHostile();
+  const token = await world.chain.deploy(world.deployer, artifact);
+  const contracts = { ...right.contracts, collateral: token };
+  const found = async (): Promise<string | undefined> =>
+    (await examined({ contracts })).find((line) => line.includes('chain collateral'));
+  expect(await found()).toMatch(/^warn .+nobody known here has any/);
+  await world.chain.send(world.deployer, token, abi.encodeFunctionData('mint', [world.ctf, ONE]));
+  const refused = (amount: number) => new RegExp(`^fail .+a transfer of ${amount} units of it is refused`);
+  for (const [mode, expected] of [
+    ...([
+      ['answersFalse', refused(1)],
+      ['reverts', refused(1)],
+      ['burnsGas', refused(1)],
+    ] as const),
+    ...([['refusesZero', refused(0)]] as const),
+  ] as const) {
+    await world.chain.send(world.deployer, token, abi.encodeFunctionData('ban', [MODES[mode], ZeroAddress]));
+    expect(await found()).toMatch(expected);
+  }
+  for (const mode of ['usual', 'answersNothing'] as const) {
+    await world.chain.send(world.deployer, token, abi.encodeFunctionData('ban', [MODES[mode], ZeroAddress]));
+    expect(await found()).toBeUndefined();
+  }
 });
 
 describe('the start of a process', () => {
@@ -299,7 +338,7 @@ test('exchange doctor shows the checks with funds on a chain', async () => {
   // How old the final block is depends on the machine.
   expect(unfit(shown.filter(({ name }) => name !== 'chain finality'))).toEqual([]);
   expect(shown.map(({ name }) => name)).toContain(`chain operator ${world.operator.address.toLowerCase()}`);
-  expect(shown).toHaveLength(7);
+  expect(shown).toHaveLength(9);
   // anvil has an account of its own, and the two methods of a Web3Signer.
   const remote = { ...env, OPERATOR_KEYS: '', OPERATOR_SIGNER_URL: nodes.anvil.url };
   const { checks: others } = await createShell(server.url, remote).json('doctor');

@@ -8,6 +8,7 @@ import { chainScale, type SignedOrder } from '../../src/exchange/order';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { createObservation, type Observation } from '../../src/jobs/chain/observation';
 import { startObserver } from '../../src/jobs/chain/observe';
+import { createReadRecorded } from '../../src/jobs/chain/recorded';
 import { haltingOnUnknown } from '../../src/jobs/chain/unknown';
 import { createWithdraw } from '../../src/jobs/chain/withdraw';
 import { noteFunds } from '../../src/store/chain/funds';
@@ -54,7 +55,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   const keys = shardKeys();
   const run = createScripts(redis, scriptSources('chain'));
   await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: world.exchange.toLowerCase(), hold: 'cost' });
-  const unknown: SettlementKey[] = [];
+  const [unknown, others]: [SettlementKey[], SettlementKey[]] = [[], []];
   const ledger = createChainLedger({
     ...{ redis, run, keys, scale: SCALE },
     async onUnknown(list) {
@@ -99,6 +100,8 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
       ...{ wallets, blocks: createBlocks(rpc, { kind: 'tag' }), events: createEventReader(rpc, exchange) },
       ledger,
       tokensOf: async (marketId) => (marketId === MARKET_ID ? tokenIds : null),
+      recorded: createReadRecorded(settlements),
+      onOther: async (settled) => void others.push(...settled),
       withdraw: createWithdraw({ engine, withdrawals: createWithdrawals({ redis, keys }) }),
     });
   const start = () =>
@@ -141,7 +144,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   }
 
   return {
-    ...{ settlements, engine, orders, errors, unknown, place, keys, redis },
+    ...{ settlements, engine, orders, errors, unknown, others, place, keys, redis },
     /** Another observer takes over, which knows only the books. */
     async restart(): Promise<void> {
       await observer.stop();

@@ -15,6 +15,8 @@ const SETS = 600n * ONE;
 const WALLETS = 7;
 const PIPS_ONE = 10_000;
 const TICK_PIPS = 500;
+/** The first nonce that is too far above a wallet's own. */
+const FAR = 1_000_001n;
 
 export type FuzzWorld = Awaited<ReturnType<typeof createFuzzWorld>>;
 
@@ -79,7 +81,7 @@ export async function createFuzzWorld(world: World, random: Random, name: string
     const isContract = trader === contract;
     const terms = {
       ...{ tokenId, side, makerAmount, takerAmount, feeRateBps: BigInt(feeRateBps) },
-      nonce: random.chance(0.95) ? nonceFor(trader) : 0n,
+      nonce: random.chance(0.95) ? nonceFor(trader) : random.pick([0n, nonceFor(trader) + FAR]),
       expiration: random.chance(0.02) ? 1n : 0n,
       signatureType: isContract ? 3 : 0,
     };
@@ -119,7 +121,7 @@ export async function createFuzzWorld(world: World, random: Random, name: string
       feeRateBps,
     );
     // Else most matches would fail for the same few orders.
-    if (!unsigned.has(made) && made.expiration === 0n) makers.push(made);
+    if (!unsigned.has(made) && made.expiration === 0n && made.nonce < FAR) makers.push(made);
     if (makers.length > 12) makers.shift();
     return made;
   }

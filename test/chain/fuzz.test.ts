@@ -1,3 +1,4 @@
+import { id as keccakOfText } from 'ethers';
 import { createRandom } from '../support/random';
 import { chooseSeed } from '../support/telling';
 import { createFuzzWorld, type FuzzWorld } from './fuzz-world';
@@ -171,6 +172,14 @@ const ACTS: Readonly<Record<string, (trader: Trader) => Promise<unknown>>> = {
     const to = wallet.nonce + BigInt(fuzz.random.int(1, 2));
     const receipt = await world.call(address, 'raiseNonce', to);
     wallet.raised = { to, at: (await timeOf(receipt)) + DELAY_SEC };
+  },
+  /** The second market's result; the other one goes on. */
+  async payOut() {
+    const market = fuzz.markets[1];
+    if (!market || !fuzz.random.chance(0.3) || fuzz.model.paidOut.has(market.tokens[0])) return;
+    const data = ctfAbi.encodeFunctionData('reportPayouts', [keccakOfText(`fuzz ${SEED} b`), [1, 0]]);
+    await world.chain.send(world.deployer, world.ctf, data);
+    for (const token of market.tokens) fuzz.model.paidOut.add(token);
   },
   async wait() {
     await world.chain.ask('evm_increaseTime', fuzz.random.pick([1, LATER_SEC]));

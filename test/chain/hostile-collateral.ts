@@ -11,7 +11,10 @@ const { compileSources } = require('../../scripts/contracts.js') as {
 const NAME = 'HostileCollateral';
 
 /** In the order of `HostileCollateral.Mode`. */
-export const MODES = { usual: 0, takesFee: 1, answersFalse: 2, reverts: 3, answersNothing: 4 } as const;
+export const MODES = {
+  ...{ usual: 0, takesFee: 1, answersFalse: 2, reverts: 3, answersNothing: 4 },
+  ...{ refusesZero: 5, burnsGas: 6 },
+} as const;
 export type Mode = keyof typeof MODES;
 
 export function compileHostile(): { readonly artifact: Artifact; readonly abi: Interface } {

@@ -71,6 +71,8 @@ function open(world: World, market: Market, nodes: Nodes): Observed {
       wallets: createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf }),
       ledger: book,
       tokensOf: async () => [String(market.tokens[0]), String(market.tokens[1])],
+      recorded: async (names) => names.map(() => null),
+      onOther: async () => undefined,
       withdraw: async (list) => void withdrawn.push(...list),
       ...more,
     });

@@ -55,6 +55,8 @@ function observationOf(ledger: Notebook, options?: RpcOptions): Observation {
     }),
     ledger,
     tokensOf: async () => ['1', '2'],
+    recorded: async (names) => names.map(() => null),
+    onOther: async () => {},
     withdraw: async () => {},
   });
 }

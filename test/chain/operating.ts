@@ -12,6 +12,7 @@ import { lots, micro } from '../../src/exchange/units';
 import { createObservation } from '../../src/jobs/chain/observation';
 import { startObserver } from '../../src/jobs/chain/observe';
 import type { Operator } from '../../src/jobs/chain/operate';
+import { createReadRecorded } from '../../src/jobs/chain/recorded';
 import { createSettle } from '../../src/jobs/settle';
 import { noteFunds } from '../../src/store/chain/funds';
 import { createIntents } from '../../src/store/chain/intents';
@@ -91,9 +92,11 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   await chain.send(world.deployer, conditionalTokens, prepare);
   await world.call(world.operator.address, 'registerToken', ...tokenIds, conditionId);
 
-  const halts: string[] = [];
+  const [halts, others]: [string[], string[]] = [[], []];
   const observation = createObservation({
     ...{ blocks, wallets, tokensOf, events: createEventReader(rpc, exchange) },
+    recorded: createReadRecorded(settlements),
+    onOther: async (settled) => void others.push(...settled.map(settlementId)),
     withdraw: async () => undefined,
     ledger: createChainLedger({
       ...{ redis, run, keys, scale: SCALE },
@@ -205,6 +208,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
       server,
       errors,
       halts,
+      others,
       order,
       fill,
       write,

@@ -1,5 +1,6 @@
 import { MARKET_EXCHANGE, TEST_COLLATERAL } from '../../src/chain/artifacts';
 import { binaryMarketIds } from '../../src/chain/ctf';
+import { ZERO_ADDRESS } from '../../src/exchange/order';
 import { fundedTrader, matchOf, refusal, settledBy, tellStories } from './stories';
 import {
   type ChainMatch,
@@ -64,7 +65,6 @@ describe('the roles', () => {
     ['addAdmin', 1],
     ['removeAdmin', 1],
     ['addOperator', 1],
-    ['removeOperator', 1],
     ['addPauser', 1],
     ['removePauser', 1],
     ['setFeeReceiver', 1],
@@ -78,12 +78,63 @@ describe('the roles', () => {
     }
   });
 
+  test('an admin who was named is one once it accepts, and no longer named by an admin who was removed', async () => {
+    const [first, second, third] = [
+      await fundedTrader(world, market),
+      await fundedTrader(world, market),
+      await fundedTrader(world, market),
+    ];
+    const accept = (who: Trader) => refusal(() => world.call(who.address, 'acceptAdminRole'));
+    expect(await accept(first)).toBe('NotProposed');
+    await world.call(world.admin.address, 'addAdmin', first.address);
+    expect(await world.read('isAdmin', first.address)).toBe(false);
+    expect(await refusal(() => world.call(first.address, 'addOperator', first.address))).toBe('NotAdmin');
+    const receipt = await world.call(first.address, 'acceptAdminRole');
+    expect(world.eventsOf(receipt)).toEqual([
+      { name: 'NewAdmin', args: { newAdminAddress: first.address, admin: world.admin.address } },
+    ]);
+    expect(await accept(first)).toBe('NotProposed');
+    // An admin can take back what it offered, and a removed admin offers nothing.
+    await world.call(first.address, 'addAdmin', second.address);
+    await world.call(world.admin.address, 'removeAdmin', second.address);
+    expect(await accept(second)).toBe('NotProposed');
+    await world.call(first.address, 'addAdmin', third.address);
+    await world.call(world.admin.address, 'removeAdmin', first.address);
+    expect(await accept(third)).toBe('NotProposed');
+  });
+
+  test('a pauser removes operators, and gives nobody a role', async () => {
+    const pauser = await fundedTrader(world, market);
+    const leaked = await fundedTrader(world, market);
+    const remove = (from: Trader) =>
+      refusal(() => world.call(from.address, 'removeOperator', leaked.address));
+    await world.call(world.admin.address, 'addOperator', leaked.address);
+    for (const from of [taker, world.operator]) expect(await remove(from)).toBe('NotPauser');
+    await world.call(world.admin.address, 'addPauser', pauser.address);
+    expect(await remove(pauser)).toBe('accepted');
+    const match = matchOf(world, market, taker, maker);
+    expect(await refusal(() => world.call(leaked.address, 'settle', [match]))).toBe('NotOperator');
+    for (const method of ['addOperator', 'addPauser', 'addAdmin', 'removePauser'])
+      expect(await refusal(() => world.call(pauser.address, method, pauser.address))).toBe('NotAdmin');
+    await world.call(world.admin.address, 'removePauser', pauser.address);
+    expect(await remove(pauser)).toBe('NotPauser');
+  });
+
+  test('the zero address gets no role: a signature that is none recovers to it', async () => {
+    for (const method of ['addAdmin', 'addOperator', 'addPauser'])
+      expect(await refusal(() => world.call(world.admin.address, method, ZERO_ADDRESS))).toBe(
+        'InvalidAddress',
+      );
+  });
+
   test('an admin can hand over, but the last one stays', async () => {
     const { address } = await fundedTrader(world, market);
     const leave = (who: string) => refusal(() => world.call(who, 'renounceAdminRole'));
     expect(await leave(world.admin.address)).toBe('LastAdmin');
-    await world.call(world.admin.address, 'addAdmin', address);
-    await world.call(world.admin.address, 'addAdmin', address);
+    for (let n = 0; n < 2; n++) {
+      await world.call(world.admin.address, 'addAdmin', address);
+      await world.call(address, 'acceptAdminRole');
+    }
     expect(await refusal(() => world.call(address, 'removeAdmin', maker.address))).toBe('accepted');
     expect(await leave(address)).toBe('accepted');
     expect(await leave(world.admin.address)).toBe('LastAdmin');
@@ -93,7 +144,7 @@ describe('the roles', () => {
     const { address } = newTrader();
     const name = (receiver: string) =>
       refusal(() => world.call(world.admin.address, 'setFeeReceiver', receiver));
-    expect(await name(`0x${'0'.repeat(40)}`)).toBe('InvalidAddress');
+    expect(await name(ZERO_ADDRESS)).toBe('InvalidAddress');
     expect(await name(world.exchange)).toBe('InvalidAddress');
     expect(await name(address)).toBe('accepted');
     const fee = { feeRateBps: 100n };
@@ -103,23 +154,21 @@ describe('the roles', () => {
   });
 });
 
-test('registerToken takes the two tokens of a prepared condition over the collateral, and nothing else', async () => {
+test('registerToken takes the two tokens of a prepared condition over the collateral from everybody, and nothing else', async () => {
   const questionId = `0x${'77'.repeat(32)}`;
   const question = { oracle: world.deployer, questionId, collateral: world.collateral };
   const { conditionId, tokenIds } = binaryMarketIds(question);
   const [yes, no] = tokenIds;
   const register = (from: string, ...values: readonly unknown[]) =>
     refusal(() => world.call(from, 'registerToken', ...values));
-  const operator = world.operator.address;
-  expect(await register(operator, yes, no, conditionId)).toBe('InvalidTokenId');
+  expect(await register(taker.address, yes, no, conditionId)).toBe('InvalidTokenId');
   const prepare = ctfAbi.encodeFunctionData('prepareCondition', [world.deployer, questionId, 2]);
   await world.chain.send(world.deployer, world.ctf, prepare);
-  expect(await register(taker.address, yes, no, conditionId)).toBe('NotOperator');
-  expect(await register(operator, no, yes, conditionId)).toBe('InvalidTokenId');
-  expect(await register(operator, yes, yes, conditionId)).toBe('InvalidTokenId');
+  expect(await register(taker.address, no, yes, conditionId)).toBe('InvalidTokenId');
+  expect(await register(taker.address, yes, yes, conditionId)).toBe('InvalidTokenId');
   const elsewhere = binaryMarketIds({ ...question, collateral: world.ctf }).tokenIds;
-  expect(await register(operator, ...elsewhere, conditionId)).toBe('InvalidTokenId');
-  expect(await register(operator, yes, no, conditionId)).toBe('accepted');
+  expect(await register(taker.address, ...elsewhere, conditionId)).toBe('InvalidTokenId');
+  expect(await register(taker.address, yes, no, conditionId)).toBe('accepted');
   expect(await register(world.admin.address, yes, no, conditionId)).toBe('AlreadyRegistered');
   expect(await world.read('getComplement', no)).toBe(BigInt(yes));
   expect(await world.read('getConditionId', yes)).toBe(conditionId);
@@ -153,19 +202,16 @@ describe('the test collateral', () => {
   });
 });
 
-test('the exchange contract is not deployed over addresses without code, or without a fee receiver', async () => {
+test('the exchange contract is not deployed over addresses without code, or without an admin or a fee receiver', async () => {
   const nobody = newTrader().address;
-  const deploy = (collateral: string, ctf: string, receiver: string) => () =>
-    world.chain.deploy(world.deployer, MARKET_EXCHANGE, [
-      DOMAIN_NAME,
-      collateral,
-      ctf,
-      world.admin.address,
-      receiver,
-    ]);
+  const deploy =
+    (collateral: string, ctf: string, receiver: string, admin = world.admin.address) =>
+    () =>
+      world.chain.deploy(world.deployer, MARKET_EXCHANGE, [DOMAIN_NAME, collateral, ctf, admin, receiver]);
   const { collateral, ctf } = world;
   expect(await refusal(deploy(nobody, ctf, nobody))).toBe('InvalidAddress');
   expect(await refusal(deploy(collateral, nobody, nobody))).toBe('InvalidAddress');
-  expect(await refusal(deploy(collateral, ctf, `0x${'0'.repeat(40)}`))).toBe('InvalidAddress');
+  expect(await refusal(deploy(collateral, ctf, ZERO_ADDRESS))).toBe('InvalidAddress');
+  expect(await refusal(deploy(collateral, ctf, nobody, ZERO_ADDRESS))).toBe('InvalidAddress');
   expect(await refusal(deploy(collateral, ctf, nobody))).toBe('accepted');
 });

@@ -4,6 +4,7 @@ import { EXCHANGE, failureOf, matchId, matchOf } from '../../src/chain/exchange-
 import { createEventReader, type EventReader, type Move } from '../../src/chain/exchange-events';
 import { createWalletReader, type WalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
+import type { SignedOrder } from '../../src/exchange/order';
 import { approval, deal, traders } from './deals';
 import { type Nodes, startNodes } from './nodes';
 import { COLLATERAL, type Market, newTrader, ONE, startWorld, type Trader, type World } from './world';
@@ -110,14 +111,23 @@ describe('the events of a block', () => {
     const [poor] = await traders(world, market);
     await world.chain.send(poor.address, world.collateral, approval(world, 1n));
     const second = { ...NAME, sequence: 8 };
+    const first = deal(world, market, matchId(NAME), [buyer, seller], 40n);
     await world.settle([
-      deal(world, market, matchId(NAME), [buyer, seller], 40n),
+      first,
       deal(world, market, matchId(second), [poor, seller], 40n),
       deal(world, market, matchId(NAME), [buyer, seller], 40n),
       deal(world, market, 5n, [buyer, seller], 10n),
     ]);
     const found = await events.at(await head());
-    expect(found.settled).toEqual([{ ...NAME, transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) }]);
+    expect(found.settled).toMatchObject([
+      { ...NAME, transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+    ]);
+    const [sold] = first.makers as [SignedOrder];
+    expect(found.settled[0]?.fills).toEqual([
+      // 2 % of the 0.40 that are left of each share.
+      { orderHash: world.hashOf(sold), gave: 40n * ONE, fee: (32n * ONE) / 100n },
+      { orderHash: world.hashOf(first.taker), gave: 24n * ONE, fee: 0n },
+    ]);
     expect(found.failed).toEqual([
       {
         ...second,

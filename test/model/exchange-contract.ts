@@ -8,6 +8,7 @@ import { feeOfFill } from './fee';
  */
 const COLLATERAL = 0n;
 const FEE_RATE_MAX = 1_000n;
+const NONCE_AHEAD_MAX = 1_000_000n;
 export const UNLIMITED = 2n ** 256n - 1n;
 
 export interface ModelMatch {
@@ -49,6 +50,7 @@ export function createExchangeModel(options: ModelOptions) {
   const wallets = new Map<string, ModelWallet>();
   const cancelled = new Map<string, number>();
   const settled = new Set<bigint>();
+  const paidOut = new Set<bigint>();
   let balances = new Map<string, bigint>();
   let owed = new Map<string, bigint>();
   let remaining = new Map<string, bigint>();
@@ -98,6 +100,7 @@ export function createExchangeModel(options: ModelOptions) {
     if (order.feeRateBps > FEE_RATE_MAX) throw new Revert('FeeTooHigh');
     if (order.expiration !== 0n && BigInt(now) >= order.expiration) throw new Revert('OrderExpired');
     if (order.nonce < nonceOf(wallet, now)) throw fault(order.maker, 'InvalidNonce');
+    if (order.nonce > (wallet.raised?.to ?? wallet.nonce) + NONCE_AHEAD_MAX) throw new Revert('NonceTooHigh');
     if (now >= (cancelled.get(hash) ?? Number.POSITIVE_INFINITY))
       throw fault(order.maker, 'OrderFilledOrCancelled');
     const left = remaining.get(hash);
@@ -121,6 +124,7 @@ export function createExchangeModel(options: ModelOptions) {
   }
 
   function apply({ taker, makers, takerFill, makerFills }: ModelMatch, now: number): void {
+    if (paidOut.has(taker.tokenId)) throw new Revert('ConditionResolved');
     spend(taker, takerFill, now);
     const isBuy = taker.side === 0;
     const other = complements.get(taker.tokenId) ?? 0n;
@@ -206,6 +210,8 @@ export function createExchangeModel(options: ModelOptions) {
   return {
     wallets,
     cancelled,
+    /** The tokens of conditions that are paid out. */
+    paidOut,
     balance,
     add,
     nonceOf: (address: string, now: number): bigint => nonceOf(walletOf(address), now),

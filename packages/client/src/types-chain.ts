@@ -30,7 +30,8 @@ export type FailureReason =
   | 'NOT_OPERATOR'
   | 'INVALID_TOKEN'
   | 'OUT_OF_GAS'
-  | 'UNKNOWN';
+  | 'UNKNOWN'
+  | 'RESOLVED';
 
 /** Members of a fill with funds on a chain, once its settlement is in a block. */
 export interface ChainSettlement {

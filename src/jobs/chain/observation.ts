@@ -1,5 +1,5 @@
 import { type Block, type Blocks, UNSETTLED_MAX } from '../../chain/blocks';
-import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
+import type { EventReader, ExchangeEvents, SettledMatch, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
 import type { MinedSettlement } from '../../store/chain/mined';
@@ -14,6 +14,7 @@ import {
   without,
 } from './exposure';
 import { createGathering, eventsIn, type Happened } from './gathering';
+import { othersIn, type ReadRecorded } from './recorded';
 
 /** A wallet with funds that are reserved or out, and its markets with such tokens. */
 export interface ExposedWallet {
@@ -52,6 +53,12 @@ export interface ObservationParts {
   readonly ledger: ObservedLedger;
   /** The ids of a market's tokens: Yes, No; null for a market that the books lack. */
   readonly tokensOf: (marketId: string) => Promise<Pair | null>;
+  readonly recorded: ReadRecorded;
+  /**
+   * Called before the ledger takes a block in which the contract settled something else under the name of a match. The match itself
+   * can never be settled then, and ends as FAILED.
+   */
+  readonly onOther: (settled: readonly SettledMatch[]) => Promise<unknown>;
   /** Takes out of the book what wallets withdrew on the chain; it may be called again with the same withdrawals. */
   readonly withdraw: (withdrawals: readonly Withdrawal[]) => Promise<void>;
   /** An empty ledger also takes what happened after this block, so that matches that it lost are reported; null: nothing. */
@@ -80,7 +87,7 @@ export interface ObservationState {
 }
 
 export function createObservation(parts: ObservationParts): Observation {
-  const { blocks, events, wallets, ledger, tokensOf, withdraw, startBlock = null } = parts;
+  const { blocks, events, wallets, ledger, tokensOf, recorded, onOther, withdraw, startBlock = null } = parts;
   let final: BlockRef | null = null;
   let head: BlockRef | null = null;
   let path: readonly Block[] = [];
@@ -149,7 +156,10 @@ export function createObservation(parts: ObservationParts): Observation {
     await addParticipants(queries, happened);
     for (const wallet of raised.keys()) addWallet(queries, wallet);
     const readings = withNonces(await read(to, queries), raised);
-    if (!(await ledger.observeBlock(final, to, readings, happened.flatMap(resultsOf)))) return true;
+    const others = await othersIn(happened, recorded);
+    if (others.size > 0) await onOther([...others]);
+    const results = happened.flatMap((one) => resultsOf(one, others));
+    if (!(await ledger.observeBlock(final, to, readings, results))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
     return true;
@@ -227,14 +237,17 @@ const minedIn = ({ number: blockNumber }: Block, happened: ExchangeEvents | unde
  * The settlements that a final block ended. A match that failed through no wallet's fault is no end: the operator sends it
  * again.
  */
-function resultsOf({ settled, failed, number: blockNumber }: Happened): SettlementEvent[] {
-  const confirmed = settled.map(
-    ({ marketId, sequence, part, transactionHash }): SettlementEvent => ({
-      ...{ marketId, sequence, part, transactionHash, blockNumber },
-      result: 'CONFIRMED',
-      fault: null,
-    }),
-  );
+function resultsOf(
+  { settled, failed, number: blockNumber }: Happened,
+  others: ReadonlySet<SettledMatch>,
+): SettlementEvent[] {
+  const over = settled.map((one): SettlementEvent => {
+    const { marketId, sequence, part, transactionHash } = one;
+    const name = { marketId, sequence, part, transactionHash, blockNumber };
+    return others.has(one)
+      ? { ...name, result: 'FAILED', fault: { wallet: '', reason: 'UNKNOWN' } }
+      : { ...name, result: 'CONFIRMED', fault: null };
+  });
   const spoilt = failed.flatMap(
     ({ marketId, sequence, part, transactionHash, failure }): SettlementEvent[] => {
       const { wallet, reason } = failure;
@@ -244,5 +257,5 @@ function resultsOf({ settled, failed, number: blockNumber }: Happened): Settleme
       return [{ ...name, result: 'FAILED', fault: { wallet, reason } }];
     },
   );
-  return [...confirmed, ...spoilt];
+  return [...over, ...spoilt];
 }

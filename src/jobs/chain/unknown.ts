@@ -12,6 +12,14 @@ export const haltingOnUnknown =
   (settlements: readonly SettlementKey[]): Promise<unknown> =>
     halt(`it settled matches that this Redis does not know: ${namesOf(settlements)}`);
 
+/** Halts the exchange when the chain has settled something else under the names of matches: the key of an operator may be stolen. */
+export const haltingOnOther =
+  (halt: (reason: string) => Promise<unknown>) =>
+  (settlements: readonly SettlementKey[]): Promise<unknown> =>
+    halt(
+      `it settled other orders or amounts than were matched, so an operator's key may be stolen: ${namesOf(settlements)}`,
+    );
+
 function namesOf(settlements: readonly SettlementKey[]): string {
   const names = settlements.slice(0, NAMED_MAX).map(settlementId);
   const others = settlements.length - names.length;
