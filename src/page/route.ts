@@ -13,9 +13,18 @@ export type View =
 /** Former addresses: `/?market=<slug>`. */
 const PARAMETER = 'market';
 
+/** An address that is not encoded as it should be is one that nothing has. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function inAddress(): View {
   const [, first = '', second = ''] = location.pathname.split('/');
-  const rest = decodeURIComponent(second);
+  const rest = decoded(second);
   if (first === 'm' && rest !== '') return { name: 'market', market: rest };
   if (first === 'e' && rest !== '') return { name: 'event', slug: rest };
   if (first === 'u' && rest !== '') return { name: 'person', address: rest };

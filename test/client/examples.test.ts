@@ -97,6 +97,7 @@ test('the script of docs/client.md works as described', async () => {
   expect(started.stdout().trim().split('\n')).toEqual([
     'OPEN 10',
     'live in step',
+    'CANCELLED by USER',
     'no such price',
     'INSUFFICIENT_BALANCE 10',
   ]);

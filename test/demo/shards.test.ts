@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { createClient } from 'ctf-exchange-client';
 import { demoMarkets } from '../../src/demo/markets';
 import { DEMO_START_MS, type Demo, startDemo } from '../support/demo';
-import { startProgram } from '../support/processes';
+import { ROOT, startNode, startProgram } from '../support/processes';
 import { until } from '../support/waiting';
 
 /** `SHARDS=4 npm start` shows the demo of `npm start`: its markets, their past, its story, its bots and their comments. */
@@ -46,6 +48,33 @@ test('the bots quote and trade in every market, and talk in the first', async ()
     });
   const { id } = await client().market(slugs[0] ?? '');
   await inTime('the bots have talked', async () => (await client().comments(id)).data.length > 3);
+});
+
+test('the examples run against a demo that has run for a while', async () => {
+  const run = (...args: string[]) => startNode(args, { BASE_URL: demo.url });
+  const page = readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8');
+  const script = run('--input-type=module', '-e', /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '');
+  const examples: readonly (readonly [string, RegExp])[] = [
+    ['book-watcher.mjs', /sequence \d+\n/],
+    ['market-maker.mjs', /[1-6] of 6 quotes rest around/],
+    ['taker.mjs', /bought \d+(\.\d+)? .* at 0\.\d+: FILLED/],
+  ];
+  const running = examples.map(([file, what]) => ({ what, one: run(path.join(ROOT, 'examples', file)) }));
+  try {
+    expect({ exit: await script.exited, stderr: script.stderr() }).toEqual({ exit: 0, stderr: '' });
+    expect(script.stdout()).toContain('CANCELLED by USER');
+    for (const { one, what } of running)
+      await until(`${what}`, () => what.test(one.stdout()), {
+        patienceMs: PATIENCE_MS,
+        isLost: () => one.child.exitCode !== null,
+        explain: () => one.stdout() + one.stderr(),
+      });
+    for (const { one } of running) one.child.kill('SIGINT');
+    for (const { one } of running)
+      expect({ exit: await one.exited, stderr: one.stderr() }).toEqual({ exit: 0, stderr: '' });
+  } finally {
+    for (const { one } of [...running, { one: script }]) one.child.kill('SIGKILL');
+  }
 });
 
 test('the command that the banner shows finds four shards, and the audit finds no difference', async () => {

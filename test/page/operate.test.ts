@@ -225,6 +225,21 @@ describeInBrowser('an operator works without the command line', () => {
     },
   );
 
+  test.each(['%', '%E0%A4', 'constructor', 'a-long-text-that-is-no-token', `${'ü'.repeat(20)}`])(
+    'the address #%s neither stops the console nor signs the operator out',
+    async (hash) => {
+      page = await open(DESK);
+      const go = (): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(`#${hash}`)}`);
+      await show('Markets');
+      await go();
+      await page.getByRole('heading', { level: 1, name: /Overview|Markets/ }).waitFor();
+      await go();
+      await page.reload();
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await page.context().close();
+    },
+  );
+
   test("the browser's console has nothing but the refusal of a wrong token", () => {
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
   });

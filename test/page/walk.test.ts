@@ -203,16 +203,47 @@ describeInBrowser('a person trades', () => {
     await page.keyboard.press('Enter');
     for (let stop = 0; stop < 2; stop++) await page.keyboard.press('Tab');
     await soon(() => focused()).toBe('ticket-type');
-    for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab');
+    for (let stop = 0; stop < 3; stop++) await page.keyboard.press('Tab');
     await soon(() => focused()).toBe('ticket-price');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('21');
     await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    await soon(() => focused()).toBe('ticket-shares');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('4');
     await page.keyboard.press('Enter');
     expect(await said(visit)).toMatch(/^Order placed: 4 at 21¢/);
+    // It ends in 30 days, because nothing else was chosen.
+    const expiration: string = await page.evaluate(`(async () => {
+      const { session } = JSON.parse(localStorage.getItem('exchange.session'));
+      const headers = { authorization: 'Bearer ' + session.accessToken };
+      const { data } = await (await fetch('/me/orders?limit=1', { headers })).json();
+      return data[0].expiration;
+    })()`);
+    const days = (Number(expiration) - Date.now() / 1_000) / 86_400;
+    expect(days).toBeGreaterThan(29);
+    expect(days).toBeLessThanOrEqual(30);
+  });
+
+  test.each<[type: string, stops: readonly string[]]>([
+    ['GTC', ['Price', 'Shares', '+10', '+100', 'Max', 'Expires', 'Buy']],
+    ['MARKET', ['Amount', '+$10', '+$50', 'Max', 'Shares', 'Worst price', 'Buy']],
+  ])('Tab leads through the whole ticket of a %s order, field by field', async (type, stops) => {
+    const { page, ticket } = visit;
+    await page.locator('#ticket-type').selectOption(type);
+    await ticket.getByRole('button', { name: 'Buy', exact: true }).click();
+    const last = ticket.locator('.outcomes button').last();
+    await last.focus();
+    const seen: string[] = [];
+    for (let stop = 0; stop < stops.length; stop++) {
+      await page.keyboard.press('Tab');
+      seen.push(
+        await page.evaluate(
+          `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim().replace(/^Buy .*/, 'Buy')`,
+        ),
+      );
+    }
+    expect(seen).toEqual(stops);
   });
 
   test('the console shows only refusals, and no request went to another server', () => {

@@ -62,12 +62,34 @@ export function useToken(next: string | null): void {
   token.set(next);
 }
 
-/** Takes the token from the address and removes it there, because a copied address or a screenshot must not contain it. */
-export function readAddress(): void {
-  const given = decodeURIComponent(location.hash.slice(1));
+/** The text behind the # of the address; empty when it is not encoded as it should be. */
+export function hashText(): string {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Takes the token from the address and removes it there, because a copied address or a screenshot must not contain it. Any other
+ * text of this length must not sign the operator out, so the exchange is asked first.
+ */
+export async function readAddress(): Promise<void> {
+  const given = hashText();
   if (given.length < TOKEN_MIN) return;
   history.replaceState(null, '', location.pathname);
-  useToken(given);
+  // A header takes no other characters.
+  if (!/^[!-~]+$/.test(given)) return;
+  if (token.get() === null || (await isAccepted(given))) useToken(given);
+}
+
+async function isAccepted(given: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${given}` };
+  return fetch('/admin/overview', { cache: 'no-store', headers }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }
 
 let clock = { serverMs: 0, atMs: 0 };

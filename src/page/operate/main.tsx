@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../cell';
-import { get, lastEntry, Refused, readAddress, token, useToken } from './api';
+import { get, hashText, lastEntry, Refused, readAddress, token, useToken } from './api';
 import { Markets } from './markets';
 import { Overview } from './overview';
 import { Field, Problem, timeWords } from './parts';
@@ -20,8 +20,8 @@ const VIEWS = {
 type View = keyof typeof VIEWS;
 
 const viewInAddress = (): View => {
-  const name = location.hash.slice(1);
-  return name in VIEWS ? (name as View) : 'overview';
+  const name = hashText();
+  return Object.hasOwn(VIEWS, name) ? (name as View) : 'overview';
 };
 
 function Console() {
@@ -109,7 +109,7 @@ function App() {
 
 const Guarded = ({ isIn }: { isIn: boolean }) => (isIn ? <Console /> : <Door />);
 
-readAddress();
-addEventListener('hashchange', readAddress);
+void readAddress();
+addEventListener('hashchange', () => void readAddress());
 const root = document.getElementById('app');
 if (root) render(<App />, root);

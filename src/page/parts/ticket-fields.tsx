@@ -45,6 +45,7 @@ const Below = ({
     </p>
   );
 
+/** No stop of the Tab key: the arrow keys of the field do the same, and Tab leads on to the next field. */
 const Step = ({
   label,
   sign,
@@ -54,7 +55,7 @@ const Step = ({
   readonly sign: string;
   onClick(): void;
 }) => (
-  <button type="button" class="step" aria-label={label} onClick={onClick}>
+  <button type="button" class="step" tabIndex={-1} aria-label={label} onClick={onClick}>
     {sign}
   </button>
 );
