@@ -35,8 +35,9 @@ end
 
 -- Returns the fills from `from` up to, but without, `to` of a match, packed as a match.
 local function stretch(match, from, to)
+  local behind = HEAD_BYTES + struct.unpack('>I2', match, COUNT_AT) * FILL_BYTES
   return match:sub(1, COUNT_AT - 1) .. struct.pack('>I2', to - from)
-    .. match:sub(HEAD_BYTES + from * FILL_BYTES + 1, HEAD_BYTES + to * FILL_BYTES)
+    .. match:sub(HEAD_BYTES + from * FILL_BYTES + 1, HEAD_BYTES + to * FILL_BYTES) .. match:sub(behind + 1)
 end
 
 -- Whether a match of a market that is not there has left.

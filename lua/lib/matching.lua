@@ -59,7 +59,7 @@ local function pack(q, p, status, reason)
   end
   local parts = p.packed
   parts[1] = struct.pack(trades.HEAD, ARGV[2], q.side, q.outcome, p.fills)
-  return record, table.concat(parts, '', 1, p.fills + 1)
+  return record, trades.with_moment(table.concat(parts, '', 1, p.fills + 1), p.fill_ms, q.now_ms)
 end
 
 -- Moves the money of all wallets, in memory. First it releases the reserve of `old`, the order that the taker replaces.

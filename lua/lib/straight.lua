@@ -118,8 +118,8 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
     .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1, order.FILLED_STATUS)
   local met_record = body .. struct.pack(order.CHANGES, order.REASON_NONE, filled + size, quote + met_value, now_ms, fill_ms,
     sequence, met_fills + 1, left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED)
-  local fills = trades.one(ARGV[2], side, outcome, first_hash, price, size, trades.type_of(side, met_side), chain_ms,
-    chain_sequence)
+  local fills = trades.with_moment(trades.one(ARGV[2], side, outcome, first_hash, price, size,
+    trades.type_of(side, met_side), chain_ms, chain_sequence), fill_ms, now_ms)
 
   -- From here on nothing may fail.
   redis.call('HSET', KEYS[4], ARGV[2], record, first_hash, met_record)

@@ -3,13 +3,16 @@
 -- {x}:m:<id>:t   stream, id <tradeMs>-<sequence>, one entry for each submission that matched, field `f` ->
 --   taker hash c32, side B, outcome B, fills I2, then for each fill:
 --   maker hash c32, price in the taker's token I2, lots I6, match type B (0 COMPLEMENTARY, 1 MINT, 2 MERGE),
---   taker fee I7, maker fee I7, previous entry of the maker's chain of fills: ms I6 and sequence I6
+--   taker fee I7, maker fee I7, previous entry of the maker's chain of fills: ms I6 and sequence I6;
+--   then, if the clock of Redis was set back, the time of the match: ms I6 (with_moment)
 -- An order's fills are a chain: its record names its latest entry, each fill names the maker's entry before it.
 -- A taker's own entry is always the first of its chain.
 
 local ledger = require('lib.ledger')
 
 local trades = {}
+
+local AHEAD_MS = 60000
 
 trades.HEAD = '>c32BBI2'
 trades.FILL = '>c32I2I6BI7I7I6I6'
@@ -18,6 +21,13 @@ trades.FILL = '>c32I2I6BI7I7I6I6'
 function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)
   return struct.pack('>c32BBI2c32I2I6BI7I7I6I6', taker, side, outcome, 1, maker, price, lots, match_type, 0, 0, chain_ms,
     chain_sequence)
+end
+
+-- Adds the time of a match to its entry when the id is more than a minute ahead of it. The ids of a stream never go back, so after
+-- the clock of Redis was ahead for a moment they stay where they are until it gets there. It is one expression, so the bundler
+-- writes it into its calls.
+function trades.with_moment(packed, fill_ms, now_ms)
+  return fill_ms - now_ms > AHEAD_MS and packed .. struct.pack('>I6', now_ms) or packed
 end
 
 -- Returns the id of a match's entry.

@@ -54,7 +54,10 @@ export interface MarketView extends Market {
 
 /** One maker met by a taker; the price is in the taker's token. */
 export interface FillFacts {
+  /** With the sequence the place of the match; never before that of an earlier match. */
   readonly tradeMs: number;
+  /** When they met: before `tradeMs` where the clock of Redis was set back. */
+  readonly matchedMs: number;
   readonly sequence: number;
   readonly takerHash: string;
   readonly takerSide: Side;
@@ -109,7 +112,7 @@ export interface PlacedFill {
   readonly matchType: MatchType;
   readonly feeMicro: Micro;
   readonly makerHash: string;
-  readonly tradeMs: number;
+  readonly matchedMs: number;
 }
 
 /** The same fill with its settlement. */

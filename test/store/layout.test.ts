@@ -193,7 +193,14 @@ test('a match that hand-written code reads agrees with its layouts', () => {
   const { matchType: _type, chainMs, chainSequence, ...shown } = fill;
   expect(decodeFills(5, 6, packed)).toEqual([
     {
-      ...{ ...shown, tradeMs: 5, sequence: 6, index: 0, takerSide: 1, takerOutcome: 0, matchType: 'MERGE' },
+      ...shown,
+      tradeMs: 5,
+      matchedMs: 5,
+      sequence: 6,
+      index: 0,
+      takerSide: 1,
+      takerOutcome: 0,
+      matchType: 'MERGE',
       ...{ takerHash: hashHex(takerHash), makerHash: hashHex(makerHash) },
     },
   ]);

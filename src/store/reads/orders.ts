@@ -130,7 +130,7 @@ export function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
     matchType: fill.matchType,
     feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
     makerHash: fill.makerHash,
-    tradeMs: fill.tradeMs,
+    matchedMs: fill.matchedMs,
   };
 }
 

@@ -136,11 +136,14 @@ export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, f
   const takerSide = packed.readUInt8(32) as Side;
   const takerOutcome = packed.readUInt8(33) as OutcomeIndex;
   const count = packed.readUInt16BE(34);
+  const end = FILLS_HEAD_BYTES + count * FILL_BYTES;
+  const matchedMs = packed.length > end ? readUInt(packed, end, 6) : tradeMs;
   const fills: Fill[] = [];
   for (let i = 0; i < count; i++) {
     const at = FILLS_HEAD_BYTES + i * FILL_BYTES;
     fills.push({
       tradeMs,
+      matchedMs,
       sequence,
       index: first + i,
       takerHash,

@@ -100,7 +100,7 @@ export function presentTradeActivity(
   return {
     id,
     type: 'TRADE' as const,
-    occurredAt: iso(fill.tradeMs),
+    occurredAt: iso(fill.matchedMs),
     marketId: terms.id,
     conditionId: terms.conditionId,
     side: SIDES[order.side],

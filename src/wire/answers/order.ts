@@ -41,7 +41,7 @@ export function presentSubmission(record: BookedOrder, fills: readonly Omit<Plac
       matchType: fill.matchType,
       makerOrderHash: fill.makerHash,
       ...presentFee(record, fill),
-      matchedAt: iso(fill.tradeMs),
+      matchedAt: iso(fill.matchedMs),
     })),
     sequence: record.sequence,
     createdAt: iso(record.createdAtMs),
@@ -119,7 +119,7 @@ export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
     role: fill.role,
     matchType: fill.matchType,
     ...presentFee(record, fill),
-    matchedAt: iso(fill.tradeMs),
+    matchedAt: iso(fill.matchedMs),
     ...settlementOf(fill),
   };
 }

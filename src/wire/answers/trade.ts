@@ -20,7 +20,7 @@ export function presentTrade(fill: TradeFacts, terms: MarketTerms) {
     matchType: fill.matchType,
     makerOrderHash: fill.makerHash,
     takerOrderHash: fill.takerHash,
-    matchedAt: iso(fill.tradeMs),
+    matchedAt: iso(fill.matchedMs),
     ...settlementOf({
       ...fill,
       settlementStatus: fill.settlementStatus ?? 'MATCHED',

@@ -36,8 +36,10 @@ export function recordOf(o: ModelOrder): OrderRecord {
 
 export function fillsOf(taker: ModelOrder, fills: readonly ModelFill[]): Fill[] {
   const { orderHash, order } = taker.request;
+  // The ids of matches stay ahead of a clock that was set back.
+  const matchedMs = taker.fillMs - taker.createdMs > 60_000 ? taker.createdMs : taker.fillMs;
   return fills.map((fill, index) => ({
-    ...{ tradeMs: taker.fillMs, sequence: taker.sequence, index },
+    ...{ tradeMs: taker.fillMs, matchedMs, sequence: taker.sequence, index },
     ...{ takerHash: orderHash, takerSide: order.side, takerOutcome: order.outcome },
     makerHash: fill.maker.request.orderHash,
     ...{ pricePips: Number(fill.price), sizeLots: Number(fill.lots), matchType: fill.type },
@@ -61,6 +63,8 @@ export function extraOf(code: string, detail: readonly (string | number | bigint
       return { available: formatLots(Number(first)) };
     case 'INVALID_NONCE_VALUE':
       return { current: String(first) };
+    case 'MARKET_NOT_OPEN':
+      return { retryable: first === 'DRAFT' || first === 'PAUSED' };
     case 'RATE_LIMITED':
       return { retryAfterMs: Number(first), scope: 'faucet' };
     default:
