@@ -108,6 +108,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     replicas: realtime.replicas,
     previewEnding: async (id, outcome) => previewEnding({ redis, keys: await store.keysOf(id) }, id, outcome),
     standing: standings.current,
+    refusedForMs: standings.refusedForMs,
     observer: metrics,
     metrics: metrics.expose,
     board: board?.handler ?? null,

@@ -12,6 +12,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { type Readiness, serveMetrics } from '../metrics/server';
 import { createCandleWriter } from '../store/candles/writer';
 import { upOf } from '../store/health/health';
+import { stuckOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
@@ -138,7 +139,11 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   if (onChain)
     store.metrics.sample(() => [...observerSamples(onChain.observed()), ...spentSamples(onChain.spent())]);
   const { metricsPort, metricsHost } = config;
-  const asked = { expose: store.metrics.expose, readiness: () => readinessOf(store) };
+  const asked = {
+    expose: store.metrics.expose,
+    readiness: () => readinessOf(store),
+    stuck: () => stuckOf(store.standings.refusedForMs()),
+  };
   const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, metricsHost, asked);
   log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {

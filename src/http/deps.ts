@@ -102,6 +102,8 @@ export interface HttpDeps {
   readonly replicas: () => Promise<number>;
   /** The durability and epoch of the exchange, from the last check. */
   readonly standing: () => Standing | null;
+  /** How long Redis has refused to write because it is a replica. */
+  readonly refusedForMs: () => number;
   /** Called after a change of the mode, so that sockets receive it at once. */
   readonly onModeChange: () => void;
   /** The refusal of new orders while the exchange is behind its own work; null while it is not. */

@@ -10,6 +10,8 @@ export interface MetricsServer {
 /** The checks that the server can answer. */
 export interface Asked {
   expose(): Promise<Exposition>;
+  /** Why the worker should be started again; null while it should not. */
+  stuck(): string | null;
   /** Never rejects. */
   readiness(): Promise<Readiness>;
 }
@@ -39,7 +41,10 @@ const REQUEST_TIMEOUT_MS = 5_000;
 export async function serveMetrics(port: number, host: string | null, asked: Asked): Promise<MetricsServer> {
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
     '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
-    '/livez': async () => json(200, { status: 'alive' }),
+    '/livez': async () => {
+      const detail = asked.stuck();
+      return detail === null ? json(200, { status: 'alive' }) : json(503, { status: 'not alive', detail });
+    },
     '/readyz': async () => {
       const { problem, ...facts } = await asked.readiness();
       return problem === null

@@ -3,7 +3,7 @@ import { Refusal } from '../../exchange/errors';
 import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { upOf } from '../../store/health/health';
-import { weaknessOf } from '../../store/health/standing';
+import { stuckOf, weaknessOf } from '../../store/health/standing';
 import { isRedisAway, redisReply } from '../../store/redis/away';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
@@ -40,6 +40,13 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     body: null,
     handle,
   });
+
+  /** It does not ask Redis: no other process answers better while Redis is away. */
+  async function alive(): Promise<Reply> {
+    const stuck = stuckOf(context.refusedForMs());
+    if (stuck !== null) throw new Refusal('UNAVAILABLE', stuck);
+    return ok({ status: 'alive' });
+  }
 
   async function ready(): Promise<Reply> {
     if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is shutting down; use another replica');
@@ -80,7 +87,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   }
 
   return [
-    probe(PATHS.livez, async () => ok({ status: 'alive' })),
+    probe(PATHS.livez, alive),
     probe(PATHS.readyz, ready),
     probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
     read(PATHS.version, async () => ok({ ...context.program, startedAt })),

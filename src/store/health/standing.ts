@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { isDemoted } from '../redis/demotion';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
@@ -44,6 +45,8 @@ export interface Standings {
    * this number and returns them only under the same number.
    */
   doubts(): number;
+  /** How long Redis has refused to write because it is a replica, or loads its primary's data; 0 while it does not. */
+  refusedForMs(): number;
   start(): void;
   stop(): void;
 }
@@ -75,6 +78,8 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
   let looking: Promise<Standing> | null = null;
   let doubts = 0;
   let timer: NodeJS.Timeout | undefined;
+  /** By performance.now(). */
+  let refusedAtMs: number | null = null;
   /** The latest entry of the outbox that this process has seen in the present epoch. */
   let seen = NO_ENTRY;
 
@@ -116,9 +121,20 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
   }
 
   function refresh(): Promise<Standing> {
-    looking ??= look().finally(() => {
-      looking = null;
-    });
+    looking ??= look()
+      .then(
+        (found) => {
+          refusedAtMs = null;
+          return found;
+        },
+        (error: unknown) => {
+          refusedAtMs = isDemoted(error) ? (refusedAtMs ?? performance.now()) : null;
+          throw error;
+        },
+      )
+      .finally(() => {
+        looking = null;
+      });
     return looking;
   }
 
@@ -136,6 +152,7 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
     onEpoch: (listener) => void listeners.push(listener),
     doubts: () => doubts,
     saw,
+    refusedForMs: () => (refusedAtMs === null ? 0 : performance.now() - refusedAtMs),
     start() {
       redis.on('ready', lookAgain);
       for (const lost of LOST) redis.on(lost, lose);
@@ -211,3 +228,12 @@ export const lossOf = ({ lostMs }: Pick<Standing, 'lostMs'>): string | null =>
   lostMs === null
     ? null
     : `Redis lost its data, as a process noticed at ${new Date(lostMs).toISOString()}: put back a backup, or go on without it with: exchange accept-loss (docs/runbook.md#exchangedatalost)`;
+
+/** The time that a process has to reach a primary by itself. */
+const REFUSED_MS_MAX = 120_000;
+
+/** Returns why this process should be started again; null while it should not. */
+export const stuckOf = (refusedForMs: number): string | null =>
+  refusedForMs > REFUSED_MS_MAX
+    ? `Redis has refused writes as a replica for ${Math.round(refusedForMs / 1_000)} s: start this process again, and look where the name of REDIS_URL leads`
+    : null;

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 import { causeOf, SILENT } from './causes';
+import { connectByName, isDemoted } from './demotion';
 import './patience';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
@@ -52,7 +53,9 @@ export function connect({
 
 function redisOf(url: string, blocking: boolean, tlsCa: string | null): Redis {
   const options = { ...settings(blocking), ...tlsOf(url, tlsCa) };
-  return blocking ? new Redis(url, options) : new GatheringRedis(url, options);
+  return connectByName(url, options, (own) =>
+    blocking ? new Redis(url, own) : new GatheringRedis(url, own),
+  );
 }
 
 const tlsOf = (url: string, tlsCa: string | null) =>
@@ -158,6 +161,8 @@ function clusterOf(
     redisOptions: {
       connectTimeout,
       maxRetriesPerRequest,
+      // The node leaves the pool, and a name that was moved meanwhile is resolved again.
+      reconnectOnError: isDemoted,
       ...(!blocking && { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MAX_MS }),
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),

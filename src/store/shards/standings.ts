@@ -61,6 +61,7 @@ export function standingsOverShards(parts: readonly Standings[]): Standings {
       return standing;
     },
     onEpoch: (listener) => void listeners.push(listener),
+    refusedForMs: () => Math.max(...parts.map((part) => part.refusedForMs())),
     doubts: () => parts.reduce((sum, part) => sum + part.doubts(), 0),
     start() {
       for (const part of parts) part.start();

@@ -17,7 +17,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'Liveness of the process',
     description:
-      'A probe for the platform: restart the process when it does not answer. No rate limit applies.',
+      'A probe for the platform: restart the process when it does not answer, or answers 503, as after Redis has refused its writes as a replica for two minutes. An unreachable Redis is no reason. No rate limit applies.',
     success: { description: 'The process is alive.', schema: 'Alive', example: { status: 'alive' } },
   },
   [`GET ${PATHS.readyz}`]: {
