@@ -10,6 +10,7 @@ import type { Congestion } from '../store/chain/congestion';
 import { createIntents, LANE_STATES } from '../store/chain/intents';
 import type { ChainRequests } from '../store/chain/requests';
 import { infoOf, number } from '../store/health/info';
+import { readRuns } from '../store/health/runs';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag } from '../store/outbox/lag';
 import type { Clock } from '../store/redis/clock';
@@ -67,6 +68,12 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     metrics.sample(() => archiveSamples(shard));
     metrics.sample(() => settlementSamples(shard));
   }
+  metrics.sample(async () =>
+    Object.entries(await readRuns(observed)).flatMap(([command, { succeededMs, failedMs }]): Sample[] => [
+      { name: 'exchange_last_success_time_seconds', value: succeededMs / 1_000, labels: { command } },
+      { name: 'exchange_last_failure_time_seconds', value: failedMs / 1_000, labels: { command } },
+    ]),
+  );
   const { books } = observed;
   if (books) metrics.sample(() => chainSamples(observed, books));
   if (books) metrics.sample(() => unsettledSamples(books.ledger));

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { Refusal } from '../exchange/errors';
 import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup/backup';
 import { BadBackup } from '../store/backup/file';
+import { pruneBackups } from '../store/backup/prune';
+import { copyReplica } from '../store/backup/replica';
 import { restoreBackup } from '../store/backup/restore';
 import { readMode } from '../store/health/health';
 import { recorded } from './action';
@@ -12,11 +14,25 @@ const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions =
   ...{ redis, run, shards, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
-/** With `halt`, halts the exchange during the backup and then restores its mode and message. */
+interface BackupFlags {
+  /** Halts the exchange during the backup and then restores its mode and message. */
+  readonly halt: boolean;
+  /** The URL of a replica that is copied instead of the exchange. */
+  readonly replica: string | null;
+  /** The number of backups of this exchange that stay in the folder of the file; null for all. */
+  readonly keep: number | null;
+}
+
 export const backup =
-  (file: string, { halt }: { halt: boolean }): Command =>
+  (file: string, { halt, replica, keep }: BackupFlags): Command =>
   async ({ store, say }) => {
     if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
+    if (halt && replica !== null)
+      throw new Refusal(
+        'INVALID_REQUEST',
+        'a replica is copied without halting the exchange: leave out --halt',
+      );
+    if (keep !== null && keep < 1) throw new Refusal('INVALID_REQUEST', '--keep must be at least 1');
     const before = await readMode(store.redis, store.keys);
     const path = 'exchange backup';
     const goOn = async (): Promise<void> => {
@@ -29,18 +45,22 @@ export const backup =
         const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
         await recorded(store, doing, () => store.engine.setMode('HALTED'));
       }
-      const written = await writeBackup(facts(store), file);
+      const written = await (replica === null
+        ? writeBackup(facts(store), file)
+        : copyReplica(facts(store), { url: replica, tlsCa: store.config.redisTlsCa }, file));
       await readable(file, () => verifyBackup(file));
+      const pruned = keep === null ? [] : await pruneBackups(file, keep);
       const { archives, ...summary } = written;
       const [archive] = archives;
       const ofShards = { shards: archives.length, archives };
-      await say({ file, ...summary, ...(archives.length > 1 ? ofShards : { archive }) }, [
+      await say({ file, ...summary, ...(archives.length > 1 ? ofShards : { archive }), pruned }, [
         `${file}: ${summary.keys} keys, SHA-256 ${summary.sha256}`,
         ...archives.flatMap((mark, shard) => {
           if (!mark) return [];
           const which = archives.length > 1 ? ` of shard ${shard}` : '';
           return `it needs the archive ${mark.id}${which} up to batch ${mark.batch}: copy PostgreSQL now, with pg_dump`;
         }),
+        ...pruned.map((name) => `${name} was deleted`),
       ]);
     } catch (error) {
       // Some of several shards may be HALTED. Those that are silent had no other mode.

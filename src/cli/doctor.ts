@@ -1,5 +1,6 @@
 import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
+import { examineRuns } from '../store/health/runs';
 import { examineShards, findSilences, type Silences, unlessSilent } from '../store/shards/doctor';
 import { otherShards, readShards } from '../store/shards/layout';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
@@ -16,7 +17,9 @@ export const doctor: Command = async ({ store, say }) => {
   const checks = [
     ...(isOne ? await examine({ ...options, keys }) : await examineShards({ ...options, shards, silences })),
     // The first shard has the facts of the whole exchange.
-    ...(silences.has(0) ? [] : [...(await examineNumber(store)), ...(await examineKind(store))]),
+    ...(silences.has(0)
+      ? []
+      : [...(await examineNumber(store)), ...(await examineKind(store)), ...(await examineTimed(store))]),
     ...(await examineArchives(store, isProduction, silences)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
@@ -57,6 +60,10 @@ async function examineNumber({ redis, keys, config }: CliStore): Promise<readonl
       : [{ name, verdict: 'ok', detail: isNew ? `${shards}, and no market yet` : `${shards}` }];
   });
 }
+
+/** When the last backup and audit were; nothing while that cannot be read. */
+const examineTimed = (store: CliStore): Promise<readonly Check[]> =>
+  unlessSilent('backup', () => examineRuns(store, store.clock.now()));
 
 /** The scripts of paper funds would spoil the data of a chain, and those of a chain the data of paper funds. */
 async function examineKind(store: CliStore): Promise<readonly Check[]> {

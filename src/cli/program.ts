@@ -27,6 +27,7 @@ import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
 import { addShards } from './shards-commands';
 import type { Choose } from './store';
+import { timed } from './timed';
 
 const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
@@ -64,7 +65,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .command('audit')
     .description('recompute everything from the orders and name what differs; safe while the exchange trades')
     .option('--archive', 'with the records that left Redis for PostgreSQL')
-    .action(({ archive }) => choose(audit(archive === true)));
+    .action(({ archive }) => choose(timed('audit', audit(archive === true))));
   program
     .command('journal')
     .description("the wallets' positions and activity")
@@ -89,9 +90,19 @@ export function createProgram(version: string, choose: Choose): Commander {
     );
   program
     .command('backup <file>')
-    .description('copy all data of the exchange as of one moment; needs the mode HALTED')
+    .description(
+      'copy all data of the exchange as of one moment; needs the mode HALTED, or a replica to copy',
+    )
     .option('--halt', 'halt the exchange for it, and give it back its mode')
-    .action((file: string, { halt = false }) => choose(backup(file, { halt })));
+    .option('--replica <url>', 'copy this replica while the exchange trades on: it stops following for good')
+    .option(
+      '--keep <number>',
+      'then delete the oldest backups of this exchange beside it beyond this number',
+      wholeNumber,
+    )
+    .action((file: string, { halt = false, replica, keep }: BackupFlags) =>
+      choose(timed('backup', backup(file, { halt, replica: replica ?? null, keep: keep ?? null }))),
+    );
   program
     .command('restore <file>')
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
@@ -109,6 +120,12 @@ export function createProgram(version: string, choose: Choose): Commander {
       choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
   return program;
+}
+
+interface BackupFlags {
+  readonly halt?: boolean;
+  readonly replica?: string;
+  readonly keep?: number;
 }
 
 function addHistory(program: Commander, choose: Choose): void {

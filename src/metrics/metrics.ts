@@ -69,6 +69,8 @@ const GAUGES = {
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
   exchange_epoch_start_time_seconds: ['When the epoch of the data began; 0 for its first', ['shard']],
   exchange_data_lost: ['1 while the loss of all data waits for an operator', ['shard']],
+  exchange_last_success_time_seconds: ['When a timed command succeeded last; 0 for never', ['command']],
+  exchange_last_failure_time_seconds: ['When a timed command failed last; 0 for never', ['command']],
   exchange_sockets: ['Open sockets of this process', []],
   exchange_subscriptions: ['Markets followed by the sockets of this process, added up', []],
   exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', ['shard']],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -181,6 +181,57 @@ test('a file that was cut, changed or is no backup is refused before anything ch
   expect((await to.exchange('backup', path.join(folder, 'no', 'folder'), '--halt')).code).toBe(3);
   expect((await to.exchange('mode')).out).toBe('HALTED\n');
   expect(await contents(target?.url ?? '')).toEqual(before);
+});
+
+test('a replica is copied while the exchange trades on, the oldest files go, and Redis knows when', async () => {
+  const replica = await startTestRedis({ settings: [['replicaof', `127.0.0.1 ${source?.port}`]] });
+  const [shell, kept] = [shellAt(source), path.join(folder, 'kept')];
+  mkdirSync(kept);
+  const copyTo = (name: string, ...flags: string[]) =>
+    shell.exchange('backup', path.join(kept, name), ...flags, '--keep', '2');
+  const market = [...exchange.known.values()].at(-1);
+  if (!market) throw new Error('no market');
+  let isTrading = true;
+  await shell.exchange('mode', 'NORMAL');
+  const trading = (async () => {
+    const statuses = [];
+    for (let i = 0; isTrading; i++) {
+      const wallet = exchange.wallets[i % 8] ?? '';
+      statuses.push((await exchange.place(market, wallet, 0, 0, 100, 10)).status);
+    }
+    return statuses;
+  })();
+  try {
+    writeFileSync(path.join(kept, 'notes.backup'), 'no backup');
+    const first = await copyTo('1.backup', '--replica', replica.url);
+    expect([first.code, first.err]).toEqual([0, '']);
+    const again = await copyTo('2.backup', '--replica', replica.url);
+    expect([again.code, again.err]).toEqual([3, expect.stringContaining('follows no other one')]);
+    expect((await shell.json('doctor')).checks).toContainEqual(
+      expect.objectContaining({
+        name: 'backup',
+        verdict: 'warn',
+        detail: expect.stringMatching(/^failed at 2/),
+      }),
+    );
+    expect((await copyTo('2.backup', '--halt', '--replica', replica.url)).code).toBe(3);
+    const target = shellAt(replica);
+    const restored = await target.exchange('restore', path.join(kept, '1.backup'), '--force', '--yes');
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    expect((await target.exchange('mode')).out).toBe('HALTED\n');
+  } finally {
+    isTrading = false;
+    await replica.stop();
+  }
+  expect(new Set(await trading)).toEqual(new Set(['OPEN']));
+  expect((await copyTo('2.backup', '--halt')).out).not.toContain('deleted');
+  expect((await copyTo('3.backup', '--halt')).out).toMatch(/^1\.backup was deleted$/m);
+  expect(readdirSync(kept).sort()).toEqual(['2.backup', '3.backup', 'notes.backup']);
+  expect((await shell.json('doctor')).checks).toContainEqual({
+    name: 'backup',
+    verdict: 'ok',
+    detail: expect.stringMatching(/^succeeded last: 2/),
+  });
 });
 
 test('a change during a copy makes the backup start again', async () => {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
-/** They change while nothing trades: the operators' log, the name of the history, the leases, and what readers note. */
-const RESTLESS = /:(epoch|alr?|lease|relay|readers|pr|away)$/;
+/** They change while nothing trades: the operators' log, the name of the history, the times of backups, the leases, and what readers note. */
+const RESTLESS = /:(epoch|runs|alr?|lease|relay|readers|pr|away)$/;
 
 /** Every key of an exchange of one or several shards with its content, independent of Redis' encoding. */
 export async function contents(url: string): Promise<Record<string, unknown>> {

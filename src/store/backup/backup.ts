@@ -39,19 +39,26 @@ const PAUSE_MS = 1_000;
 const ignore = async (): Promise<void> => undefined;
 
 /**
- * Copies the data of the exchange in bounded steps, and then reads all of it once more. Data that is equal in both readings
- * did not change in between, so the copy is the state of one moment between the two. The readings agree only while
- * nothing trades: the mode of every shard must be HALTED. Collateral on its way between shards is taken first. Throws UNAVAILABLE
- * when data changed during five attempts.
+ * Copies the data of an exchange whose shards are all HALTED, because the two readings of `writeCopy` agree only while nothing trades.
+ * Collateral on its way between shards is taken first.
  */
-export async function writeBackup(
-  options: BackupOptions,
-  file: string,
-): Promise<BackupSummary & { readonly archives: readonly (ArchiveMark | null)[] }> {
-  const { redis, run, now } = options;
+export async function writeBackup(options: BackupOptions, file: string): Promise<Written> {
+  const { redis, run } = options;
   const shards = options.shards.map(({ keys }) => keys);
   await checkHalted(redis, shards);
   await drainChannels({ redis, run, shards });
+  return writeCopy(options, file);
+}
+
+type Written = BackupSummary & { readonly archives: readonly (ArchiveMark | null)[] };
+
+/**
+ * Copies data in bounded steps, and then reads all of it once more. Data that is equal in both readings did not change in between, so the
+ * copy is the state of one moment between the two. Throws UNAVAILABLE when data changed during five attempts.
+ */
+export async function writeCopy(options: BackupOptions, file: string): Promise<Written> {
+  const { redis, now } = options;
+  const shards = options.shards.map(({ keys }) => keys);
   const createdAt = new Date(now()).toISOString();
   const archives = await Promise.all(shards.map((keys) => readArchiveMark(redis, keys)));
   const header = await headerOf(options, createdAt, archives);

@@ -10,13 +10,13 @@ const STRING_STEP = 262_144;
 const SCAN_STEP = 1_000;
 
 /**
- * Not copied: the leases and the epoch, because another Redis that holds the data has its own; the mark of a restore in
- * progress; and what is in blocks that are not final, because the chain tells it again.
+ * Not copied: the leases, the epoch and the times of backups, because another Redis that holds the data has its own; the mark of a
+ * restore in progress; and what is in blocks that are not final, because the chain tells it again.
  */
 export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([
     ...[keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease],
-    ...[keys.epoch, keys.restoring, keys.mined],
+    ...[keys.epoch, keys.restoring, keys.mined, keys.runs],
   ]);
 
 /**

@@ -140,14 +140,13 @@ async function cutAll(shards: Shards, marks: readonly (ArchiveMark | null)[]): P
   return cut;
 }
 
-/** Gives a shard the mode of the backup; it is whole now. */
+/** Leaves a shard HALTED, with the message of the backup if it was; it is whole now. */
 async function end(redis: RedisClient, keys: ShardKeys, modes: Modes): Promise<void> {
-  const together = redis.multi();
-  for (const key of [keys.mode, keys.notice]) {
-    const value = modes.get(key);
-    if (value) together.set(key, value);
-    else together.del(key);
-  }
+  const together = redis.multi().set(keys.mode, HALTED_CODE);
+  const notice = modes.get(keys.notice);
+  // A replica is copied while the exchange trades.
+  if (notice && modes.get(keys.mode)?.toString() === HALTED_CODE) together.set(keys.notice, notice);
+  else together.del(keys.notice);
   throwFirst(await together.del(keys.restoring, keys.epoch).exec());
 }
 

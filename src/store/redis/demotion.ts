@@ -21,11 +21,11 @@ const LOOK_TIMEOUT_MS = 2_000;
 const connections = new Map<string, Set<Redis>>();
 
 /**
- * Connects to one server. When any connection of this process to this address meets a demoted server, a new connection shows what
- * the name leads to now. All of them, idle and blocked ones too, connect again once that is a primary; until then replicas go on serving
- * reads.
+ * Connects to one server. When a connection for commands meets a demoted server, a new one shows what the name leads to now. When that is
+ * another server, which is a primary, all connections of this process to the name connect again, idle and blocked ones too; until then the
+ * replica goes on serving reads. A blocked connection looks at nothing itself: every process has one for commands that writes.
  */
-export function connectByName(url: string, options: Options, make: (options: Options) => Redis): Redis {
+export function connectByName(url: string, options: Options, isBlocking: boolean, make: Make): Redis {
   const { host } = new URL(url);
   const open = connections.get(host) ?? new Set();
   connections.set(host, open);
@@ -34,35 +34,40 @@ export function connectByName(url: string, options: Options, make: (options: Opt
   async function look(): Promise<void> {
     if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return;
     lookedAtMs = performance.now();
-    if (await leadsToPrimary(url, options)) for (const client of open) reconnect(client);
+    const [now, here] = await Promise.all([primaryOf(url, options), runOf(client).catch(() => null)]);
+    if (now !== null && here !== null && now !== here) for (const each of open) reconnect(each);
   }
 
-  function reconnect(client: Redis): void {
-    if (client.status === 'end') open.delete(client);
-    else if (client.status === 'ready') client.disconnect(true);
+  function reconnect(each: Redis): void {
+    if (each.status === 'end') open.delete(each);
+    else if (each.status === 'ready') each.disconnect(true);
   }
 
-  function note(client: Redis): Redis {
-    open.add(client);
-    client.once('end', () => open.delete(client));
+  function note(each: Redis): Redis {
+    open.add(each);
+    each.once('end', () => open.delete(each));
     // BullMQ makes its blocking connections by this.
-    const duplicate = client.duplicate.bind(client);
-    return Object.assign(client, { duplicate: (more?: Partial<RedisOptions>) => note(duplicate(more)) });
+    const duplicate = each.duplicate.bind(each);
+    return Object.assign(each, { duplicate: (more?: Partial<RedisOptions>) => note(duplicate(more)) });
   }
 
-  return note(
-    make({
-      ...options,
-      reconnectOnError(error) {
-        if (isDemoted(error)) void look();
-        return false;
-      },
-    }),
-  );
+  function reconnectOnError(error: Error): boolean {
+    if (isDemoted(error)) void look();
+    return false;
+  }
+
+  const client = note(make(isBlocking ? options : { ...options, reconnectOnError }));
+  return client;
 }
 
-/** Whether a new connection reaches a server that accepts writes. */
-async function leadsToPrimary(url: string, options: Options): Promise<boolean> {
+type Make = (options: Options) => Redis;
+
+/** Names this run of the server. */
+const runOf = async (client: Redis): Promise<string | null> =>
+  /^run_id:(\w+)/m.exec(await client.info('server'))?.[1] ?? null;
+
+/** The run of the server that a new connection reaches; null when it accepts no writes, or does not answer. */
+async function primaryOf(url: string, options: Options): Promise<string | null> {
   const probe = new Redis(url, {
     ...options,
     lazyConnect: true,
@@ -73,9 +78,10 @@ async function leadsToPrimary(url: string, options: Options): Promise<boolean> {
   probe.on('error', () => undefined);
   try {
     await probe.connect();
-    return /^role:master/m.test(await probe.info('replication'));
+    const isPrimary = /^role:master/m.test(await probe.info('replication'));
+    return isPrimary ? await runOf(probe) : null;
   } catch {
-    return false;
+    return null;
   } finally {
     probe.disconnect();
   }

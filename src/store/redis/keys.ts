@@ -45,6 +45,8 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly closes: TextKey<'closes'>;
   /** set: markets that have ended and may have orders to cancel or holders to pay. */
   readonly ending: TextKey<'ending'>;
+  /** hash: when `exchange backup` and `exchange audit` succeeded and failed last, milliseconds; only in the first shard. */
+  readonly runs: TextKey<'runs'>;
   /** sorted set: name of an operator's action -> time; hash: name -> action. */
   readonly actions: TextKey<'actions'>;
   readonly actionRecords: TextKey<'actionRecords'>;
@@ -265,6 +267,7 @@ export function shardKeys(shard = 0): ShardKeys {
     closes: text(`${prefix}closes`),
     actions: text(`${prefix}al`),
     actionRecords: text(`${prefix}alr`),
+    runs: text(`${prefix}runs`),
     ending: text(`${prefix}ending`),
     paid: (id) => text(`${market(id)}:paid`),
     market: (id) => text(market(id)),

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../exchange/errors';
+import { infoOf } from '../health/info';
+import { connect, disconnect, ready } from '../redis/connection';
+import { holderOf } from '../redis/holder';
+import { createScripts } from '../redis/scripts';
+import { type BackupOptions, writeCopy } from './backup';
+
+interface Replica {
+  readonly url: string;
+  /** PEM, for rediss://. */
+  readonly tlsCa: string | null;
+}
+
+const CONNECT_MS = 3_000;
+/** The time that a replica has for its first copy. */
+const FOLLOW_MS_MAX = 600_000;
+const POLL_MS = 200;
+
+/**
+ * Copies a replica that was started for this, while the exchange trades on. The replica stops following its primary for good, so its data
+ * is that of one moment. Throws a Refusal for a server that is no replica of this exchange.
+ */
+export async function copyReplica(
+  options: BackupOptions,
+  { url, tlsCa }: Replica,
+  file: string,
+): ReturnType<typeof writeCopy> {
+  const [first, ...others] = options.shards;
+  if (!first || others.length > 0)
+    throw new Refusal('INVALID_REQUEST', 'the replicas of several shards differ by moments: use --halt');
+  const redis = connect({ urls: [url], tlsCa });
+  try {
+    await ready(redis, CONNECT_MS).catch((error: Error) => {
+      throw new Refusal('UNAVAILABLE', `the replica ${error.message}`);
+    });
+    const server = holderOf(redis, first.keys);
+    const primary = await infoOf(holderOf(options.redis, first.keys));
+    const untilMs = performance.now() + FOLLOW_MS_MAX;
+    for (;;) {
+      const info = await infoOf(server);
+      if (info.get('role') !== 'slave')
+        throw new Refusal(
+          'INVALID_REQUEST',
+          'the server of --replica follows no other one: start it with --replicaof',
+        );
+      if (info.get('master_link_status') === 'up' && info.get('master_sync_in_progress') === '0') {
+        if (info.get('master_replid') === primary.get('master_replid')) break;
+        throw new Refusal('INVALID_REQUEST', 'the replica follows another Redis than that of REDIS_URL');
+      }
+      if (performance.now() > untilMs) throw new Refusal('UNAVAILABLE', 'the replica has no whole copy yet');
+      await sleep(POLL_MS);
+    }
+    await server.call('REPLICAOF', 'NO', 'ONE');
+    return await writeCopy({ ...options, redis, run: createScripts(redis) }, file);
+  } finally {
+    disconnect(redis);
+  }
+}
