@@ -17,6 +17,7 @@ const SECRET_MEMBERS = [
   'accessToken',
   'refreshToken',
   'adminToken',
+  'adminTokens',
   'signature',
   'password',
   'secret',

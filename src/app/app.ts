@@ -85,7 +85,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   await checkStanding(config, store);
   const { redis, clock, metrics, standings } = store;
   const verifier = await createVerifier(config, options);
-  const board = config.adminToken === null ? null : openBoard(redis, config.shards, log);
+  const board = config.adminTokens === null ? null : openBoard(redis, config.shards, log);
   const eventLoop = watchEventLoop();
   const queues = openCounts(redis, config.shards, log);
   // When a session or key ends, its sockets are closed on every replica at once.

@@ -6,15 +6,15 @@ export const timed =
   (name: Timed, command: Command): Command =>
   async (given) => {
     const { store } = given;
+    // The command ends as it would, also when a full or silent Redis takes no note of it.
     const note = (hasSucceeded: boolean): Promise<void> =>
-      noteRun(store, name, hasSucceeded, store.clock.now());
+      noteRun(store, name, hasSucceeded, store.clock.now()).catch(() => undefined);
     try {
       const code = await command(given);
       await note(code === EXIT.done);
       return code;
     } catch (error) {
-      // The failure itself is reported, also when it could not be noted.
-      await note(false).catch(() => undefined);
+      await note(false);
       throw error;
     }
   };

@@ -48,7 +48,8 @@ export interface Config {
   readonly conditionalTokensAddress: string;
   /** The first signs; all of them verify. */
   readonly jwtSecrets: JwtSecrets;
-  readonly adminToken: string | null;
+  /** The first is the present one, and all open the admin routes; null: these do not exist. */
+  readonly adminTokens: readonly string[] | null;
   /** Clients that the operators' paths exist for: addresses, networks, and the names that Express has for some. */
   readonly operatorAddresses: 'any' | readonly string[];
   readonly funds: Values['FUNDS'];
@@ -156,7 +157,7 @@ function assemble(values: Values): Config {
     collateralAddress: values.COLLATERAL_ADDRESS,
     conditionalTokensAddress: values.CONDITIONAL_TOKENS_ADDRESS,
     jwtSecrets,
-    adminToken: values.ADMIN_TOKEN,
+    adminTokens: values.ADMIN_TOKEN,
     resolveDelayMs:
       1_000 * (values.RESOLVE_DELAY ?? (values.NODE_ENV === 'production' ? PRODUCTION_DELAY_S : 0)),
     operatorAddresses:
@@ -182,7 +183,7 @@ function assemble(values: Values): Config {
     demo: values.DEMO,
     secrets: [
       ...jwtSecrets.map((entry) => entry.secret),
-      ...(values.ADMIN_TOKEN === null ? [] : [values.ADMIN_TOKEN]),
+      ...(values.ADMIN_TOKEN ?? []),
       ...(values.ARCHIVE_URL === null ? [] : [values.ARCHIVE_URL]),
       ...(values.CHAIN_RPC_URL ?? []),
       ...(values.OPERATOR_KEYS ?? []),

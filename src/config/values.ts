@@ -49,13 +49,19 @@ const TOKEN = /^[\x21-\x7e]{32,512}$/;
 const TOKEN_CHARACTERS_MIN = 8;
 const REPEATED = /^(.{1,16})\1+$/;
 
-/** A long token is not always strong: one repeated character or word can be guessed. */
-export function parseAdminToken(text: string): string {
-  if (!TOKEN.test(text)) throw new BadValue('must be at least 32 printable characters without spaces');
-  if (new Set(text).size < TOKEN_CHARACTERS_MIN || REPEATED.test(text)) {
-    throw new BadValue('repeats itself and could be guessed; try: openssl rand -hex 32');
+/** Several are separated by commas. A long token is not always strong: one repeated character or word can be guessed. */
+export function parseAdminTokens(text: string): readonly string[] {
+  const tokens = listOf(text);
+  for (const token of tokens) {
+    if (!TOKEN.test(token))
+      throw new BadValue(
+        'must be at least 32 printable characters without spaces and commas, each of a list',
+      );
+    if (new Set(token).size < TOKEN_CHARACTERS_MIN || REPEATED.test(token)) {
+      throw new BadValue('repeats itself and could be guessed; try: openssl rand -hex 32');
+    }
   }
-  return text;
+  return tokens;
 }
 
 /** How the files of this repository mark the secrets that they leave to the operator. */

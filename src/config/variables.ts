@@ -3,7 +3,7 @@ import {
   flag,
   matching,
   oneOf,
-  parseAdminToken,
+  parseAdminTokens,
   parseAmount,
   parseArchiveUrl,
   parseBaseUrl,
@@ -128,8 +128,8 @@ export const VARIABLES = {
     { ...secret, requiredOn: 'production', readBy: 'web' },
   ),
   ADMIN_TOKEN: optional(
-    parseAdminToken,
-    'opens the admin routes, at least 32 characters; unset, they answer 404',
+    parseAdminTokens,
+    'opens the admin routes, at least 32 characters, or a list with the next one while it changes; unset, they answer 404',
     { ...secret, readBy: 'web' },
   ),
   RESOLVE_DELAY: optional(

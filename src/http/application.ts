@@ -47,9 +47,9 @@ export function createApplication(
   servePageLinks(app, deps);
   serveCards(app, deps, dispatchDeps.limiter);
   app.use(PATHS.docs, docsPage(deps.docs));
-  const { adminToken } = deps.config;
-  if (deps.board && adminToken !== null) {
-    const guard = boardGuard(adminToken, deps.config.publicBaseUrl, dispatchDeps.gate);
+  const { adminTokens } = deps.config;
+  if (deps.board && adminTokens !== null) {
+    const guard = boardGuard(adminTokens, deps.config.publicBaseUrl, dispatchDeps.gate);
     app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
   }
   app.use(pageNotFound(deps));
@@ -87,7 +87,7 @@ function routesOf(
   return [...groups].map(([path, group]) => ({
     path,
     handlers: new Map(group.map((endpoint) => [endpoint.method, dispatch(endpoint, dispatchDeps)])),
-    rest: rest(group, config.adminToken !== null),
+    rest: rest(group, config.adminTokens !== null),
   }));
 }
 

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { Refusal } from '../exchange/errors';
-import { checkAdmin, isSame } from './bearer';
+import { checkAdmin, isOneOf } from './bearer';
 import type { OperatorGate } from './operator-gate';
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
@@ -18,11 +18,15 @@ function isAskedElsewhere({ headers }: Request, own: string): boolean {
 }
 
 /** Admits the operator by the bearer of the admin routes or, in a browser, as user `admin` with the same token. */
-export function boardGuard(adminToken: string, publicBaseUrl: string, gate: OperatorGate): RequestHandler {
+export function boardGuard(
+  adminTokens: readonly string[],
+  publicBaseUrl: string,
+  gate: OperatorGate,
+): RequestHandler {
   const { origin: own } = new URL(publicBaseUrl);
   return async (request, response, next) => {
     response.setHeader('WWW-Authenticate', 'Basic realm="exchange", charset="UTF-8"');
-    await gate(request, response, () => judge(request, adminToken));
+    await gate(request, response, () => judge(request, adminTokens));
     // A browser sends its stored password with a request from any page.
     if (!READS.has(request.method) && isAskedElsewhere(request, own)) {
       throw new Refusal('FORBIDDEN', `cross-site requests are not allowed here; open the board at ${own}`);
@@ -32,10 +36,15 @@ export function boardGuard(adminToken: string, publicBaseUrl: string, gate: Oper
   };
 }
 
-function judge(request: Request, adminToken: string): void {
+function judge(request: Request, adminTokens: readonly string[]): void {
   const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
-  if (basic === undefined) checkAdmin(request, adminToken);
-  else if (!isSame(Buffer.from(basic, 'base64').toString('utf8'), `${USER}:${adminToken}`)) {
+  if (basic === undefined) checkAdmin(request, adminTokens);
+  else if (
+    !isOneOf(
+      Buffer.from(basic, 'base64').toString('utf8'),
+      adminTokens.map((token) => `${USER}:${token}`),
+    )
+  ) {
     throw new Refusal(
       'UNAUTHORIZED',
       'the user or the password is wrong; sign in as admin with the ADMIN_TOKEN',

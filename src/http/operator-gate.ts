@@ -12,21 +12,21 @@ interface GateOptions {
   readonly limiter: Limiter;
   readonly log: Logger;
   /** Without a token the admin routes do not exist. */
-  readonly adminToken: string | null;
+  readonly adminTokens: readonly string[] | null;
 }
 
 const BUCKET = 'admin-tokens';
 
 /** An address that guesses too often is refused, and does not learn whether a guess was right. */
-export function createOperatorGate({ limiter, log, adminToken }: GateOptions): OperatorGate {
+export function createOperatorGate({ limiter, log, adminTokens }: GateOptions): OperatorGate {
   return async (request, response, judge) => {
-    if (adminToken === null) throw new Refusal('NOT_FOUND');
+    if (adminTokens === null) throw new Refusal('NOT_FOUND');
     const address = clientAddress(request);
     await limiter.learn(BUCKET, address);
     // There is no await from here to the charge, so concurrent guesses are counted one by one.
     limiter.spend(BUCKET, address, response, 0);
     try {
-      (judge ?? (() => checkAdmin(request, adminToken)))();
+      (judge ?? (() => checkAdmin(request, adminTokens)))();
     } catch (error) {
       if (request.headers.authorization !== undefined) {
         limiter.charge(BUCKET, address, 1);

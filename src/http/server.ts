@@ -44,7 +44,7 @@ export function createHttp(deps: HttpDeps): Http {
   const serving = { limiter, sessions, shedding, observer, arrivedAt };
   const application = createApplication(deps, endpoints, {
     ...serving,
-    gate: createOperatorGate({ limiter, log, adminToken: deps.config.adminToken }),
+    gate: createOperatorGate({ limiter, log, adminTokens: deps.config.adminTokens }),
   });
   const server = createServer(
     {

@@ -44,7 +44,7 @@ export function printBanner(
   const shown = Object.entries(PAGES).filter(([page]) => pages.includes(page));
   const settings = [
     ...(config.demo ? ['DEMO=0: no demo markets'] : []),
-    ...(config.adminToken === null ? ['ADMIN_TOKEN=<32 or more characters>: administer'] : []),
+    ...(config.adminTokens === null ? ['ADMIN_TOKEN=<32 or more characters>: administer'] : []),
     `LOG_LEVEL=info: more in ${path.relative(process.cwd(), logFile)}`,
   ];
   say(`The exchange is open: ${url} (${config.network}, ${fundsOf(config, chainEnv !== null)}, ${redis})`);

@@ -146,13 +146,13 @@ async function startAll(
   }
   const port = config.port === 0 ? await freePort() : config.port;
   const redisUrl = await startOwnRedis(session, config, given);
-  const adminToken = config.adminToken ?? (config.demo ? randomBytes(24).toString('hex') : null);
+  const adminToken = config.adminTokens?.[0] ?? (config.demo ? randomBytes(24).toString('hex') : null);
   const env: Environment = {
     ...given,
     PORT: String(port),
     REDIS_URL: redisUrl,
     JWT_SECRET: given.JWT_SECRET ?? randomBytes(32).toString('hex'),
-    ...(adminToken === null ? {} : { ADMIN_TOKEN: adminToken }),
+    ...(adminToken === null ? {} : { ADMIN_TOKEN: config.adminTokens?.join(',') ?? adminToken }),
   };
   const logFile = freshLogFile(port);
   const restarts = replicas === null ? 0 : RESTARTS_MAX;

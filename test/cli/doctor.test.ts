@@ -9,7 +9,7 @@ import { createShell } from './shell';
 let server: RunningRedis;
 let redis: Redis;
 beforeAll(async () => {
-  server = await startTestRedis({ appendonly: 'always' });
+  server = await startTestRedis({ appendonly: 'always', settings: [['maxmemory', '1gb']] });
   redis = new Redis(server.url);
 });
 afterAll(async () => {
@@ -58,6 +58,10 @@ test('doctor names unfit settings, and fails in production', async () => {
   );
   expect(evicting.code).toBe(1);
   expect(evicting.out).toMatch(/^fail {2}eviction .*allkeys-lru.*noeviction$/m);
+  expect((await having('maxmemory', '0', () => verdicts())).memory).toBe('warn');
+  expect((await having('aof-load-truncated', 'yes', () => verdicts(PRODUCTION)))['aof-load-truncated']).toBe(
+    'fail',
+  );
   const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
   expect((await having('maxmemory', String(Math.round(used * 1.02)), () => verdicts())).memory).toBe('fail');
   expect((await having('maxmemory', String(used * 4), () => verdicts())).memory).toBe('ok');
@@ -72,6 +76,18 @@ test('doctor names unfit settings, and fails in production', async () => {
   const said = await createShell(server.url).exchange('doctor');
   expect(said.out).toMatch(/^warn +mode +CANCEL_ONLY: the operator waits for a disk$/m);
   await redis.del('{x0}:restoring', '{x0}:mode', '{x0}:notice', '{x0}:sum');
+});
+
+test('an audit of a full Redis says so', async () => {
+  const { exchange, json } = createShell(server.url);
+  const { id } = await json('markets', 'create', 'Full?');
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  const { code, err } = await having('maxmemory', String(Math.round(used / 2)), () => exchange('audit'));
+  expect([code, err]).toEqual([
+    3,
+    expect.stringMatching(/^error: UNAVAILABLE: Redis is full, .* raise maxmemory/),
+  ]);
+  await json('markets', 'close', id, '--yes');
 });
 
 test('doctor refuses a replica', async () => {

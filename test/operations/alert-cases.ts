@@ -25,6 +25,10 @@ const WELL = {
   [`exchange_redis_used_memory_bytes{${WEB}}`]: '50x60',
   [`exchange_redis_maxmemory_bytes{${WEB}}`]: '100x60',
   [`exchange_http_request_seconds_count{status="2xx",${WEB}}`]: '0+600x60',
+  [`exchange_last_success_time_seconds{command="backup",${WEB}}`]: '60x60',
+  [`exchange_last_success_time_seconds{command="audit",${WEB}}`]: '60x60',
+  [`exchange_last_failure_time_seconds{command="backup",${WEB}}`]: '-300000x60',
+  [`exchange_last_failure_time_seconds{command="audit",${WEB}}`]: '-300000x60',
 };
 
 export const CASES: readonly Case[] = [
@@ -121,6 +125,38 @@ export const CASES: readonly Case[] = [
       [`exchange_data_lost{shard="1",${WEB}}`]: '0x4 1x20 0x34',
     },
     fires: { '4m': {}, '6m': { ExchangeDataLost: {} }, '30m': {} },
+  },
+  {
+    name: 'the last backup is of the day before yesterday, and so was an audit',
+    series: {
+      ...WELL,
+      [`exchange_last_success_time_seconds{command="backup",${WEB}}`]: '-129000x60',
+      [`exchange_last_success_time_seconds{command="audit",${WEB}}`]: '-129000x20 1200x40',
+    },
+    fires: { '9m': {}, '40m': {} },
+  },
+  {
+    name: 'a backup is two days old',
+    series: {
+      ...WELL,
+      [`exchange_last_success_time_seconds{command="backup",${WEB}}`]: '-172800x120',
+      [`exchange_last_success_time_seconds{command="audit",${WEB}}`]: '-172800x30 1800x90',
+    },
+    fires: { '59m': {}, '60m': { ExchangeBackupOld: {} } },
+  },
+  {
+    name: 'an audit is two days old',
+    series: { ...WELL, [`exchange_last_success_time_seconds{command="audit",${WEB}}`]: '-172800x60' },
+    fires: { '59m': {}, '60m': { ExchangeAuditOld: {} } },
+  },
+  {
+    name: 'an audit finds differences, and the next one finds none',
+    series: {
+      ...WELL,
+      [`exchange_last_failure_time_seconds{command="audit",${WEB}}`]: '0x9 600x51',
+      [`exchange_last_success_time_seconds{command="audit",${WEB}}`]: '60x19 1200x41',
+    },
+    fires: { '9m': {}, '12m': { ExchangeCheckFailed: { command: 'audit' } }, '25m': {} },
   },
   {
     name: 'Redis is nearly full',

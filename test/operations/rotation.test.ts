@@ -66,3 +66,25 @@ test('a rotation of JWT_SECRET, replica by replica, signs no user out, and ends 
   expect(gone).toContain('before, at 0');
   expect(gone).not.toContain('step 2, replica 1, at 1');
 });
+
+test('while ADMIN_TOKEN is a list, each of its tokens opens the admin routes, and afterwards only the new one', async () => {
+  const [old, next] = ['the-old-token-of-operators-0123456789', 'the-new-token-of-operators-9876543210'];
+  const statuses = async (tokens: string): Promise<number[]> => {
+    const replica = await exchange.replica({ ADMIN_TOKEN: tokens });
+    const answers = await Promise.all(
+      [old, next, `${old},${next}`].map((token) => replica.client.get('/admin/markets', { token })),
+    );
+    const boards = await Promise.all(
+      [old, next].map((token) =>
+        fetch(`${replica.url}/admin/queues`, {
+          headers: { authorization: `Basic ${Buffer.from(`admin:${token}`).toString('base64')}` },
+        }),
+      ),
+    );
+    await replica.stop();
+    return [...answers, ...boards].map(({ status }) => status);
+  };
+  expect(await statuses(old)).toEqual([200, 401, 401, 200, 401]);
+  expect(await statuses(`${old},${next}`)).toEqual([200, 200, 401, 200, 200]);
+  expect(await statuses(next)).toEqual([401, 200, 401, 401, 200]);
+});

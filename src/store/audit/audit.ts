@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Archive } from '../../exchange/archive';
 import type { AuditReport } from '../../exchange/audit';
+import { Refusal } from '../../exchange/errors';
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
@@ -9,6 +10,7 @@ import type { Past } from '../archive/past';
 import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/standing';
 import { LEFT, OUTBOX_HEAD } from '../records/layout';
+import { isFull } from '../redis/away';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
@@ -65,6 +67,9 @@ export type Audit = () => Promise<AuditReport>;
 const SETTLEMENT_GRACE_MS = 120_000;
 /** Trimming keeps a minute of the outbox; the audit follows it much more often. */
 const FOLLOW_EVERY_MS = 3_000;
+/** Redis refuses even transactions that only read then. */
+const FULL =
+  'Redis is full, so the audit cannot read some data of one moment: raise maxmemory, and audit again';
 /** A match may have hundreds of fills. */
 const MATCHES_STEP = 200;
 const TRIES_MAX = 3;
@@ -92,6 +97,7 @@ async function auditAgain(options: AuditOptions): Promise<AuditReport> {
     try {
       return await audit(options);
     } catch (error) {
+      if (isFull(error)) throw new Refusal('UNAVAILABLE', FULL);
       if (!(error instanceof OutboxLost) || tries === TRIES_MAX) throw error;
     }
   }

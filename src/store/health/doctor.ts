@@ -150,8 +150,9 @@ function memory(info: Info): Check {
   if (most === 0) {
     const total = number(info, 'total_system_memory');
     const of = total > 0 ? ` of ${megabytes(total)} in the machine` : '';
-    const verdict = total > 0 ? share(used / total) : 'ok';
-    return { name: 'memory', verdict, detail: `${megabytes(used)}${of}, no maxmemory` };
+    const detail = `${megabytes(used)}${of}, no maxmemory: when memory runs out, the system ends Redis; set a limit, and orders are refused before`;
+    const isNearlyFull = total > 0 && share(used / total) === 'fail';
+    return { name: 'memory', verdict: isNearlyFull ? 'fail' : 'warn', detail };
   }
   const percent = Math.round((used / most) * 100);
   return {

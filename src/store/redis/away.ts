@@ -31,6 +31,13 @@ export function isRedisAway(error: unknown): boolean {
   );
 }
 
+/** Redis has no memory for the command. Of a transaction that was discarded, the client keeps the replies before. */
+export function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { previousErrors = [] } = error as { previousErrors?: readonly Error[] };
+  return [error, ...previousErrors].some(({ message }) => message.startsWith('OOM'));
+}
+
 /** READONLY, MISCONF (a disk that accepts no writes), LOADING, ...: the word with which Redis says why it does not serve. */
 export const redisReply = (error: unknown): string | null =>
   (error instanceof Error && REDIS_REPLIES.exec(error.message)?.[1]) || null;

@@ -53,7 +53,7 @@ export function connect({
 
 function redisOf(url: string, blocking: boolean, tlsCa: string | null): Redis {
   const options = { ...settings(blocking), ...tlsOf(url, tlsCa) };
-  return connectByName(url, options, (own) =>
+  return connectByName(url, options, blocking, (own) =>
     blocking ? new Redis(url, own) : new GatheringRedis(url, own),
   );
 }
