@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/local/ports';
 import { createShell } from '../cli/shell';
+import { hasOpenssl, issueCertificates, startTlsFront, type TlsFront } from '../support/certificates';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { type Block, blocksFor } from '../support/page-commands';
 import { ROOT, startProgram } from '../support/processes';
@@ -18,21 +19,40 @@ const BLOCKS = blocksFor('docs/operations.md', 'test/operations/restore.test.ts'
 /** Debian's package redis-tools has it; an unpacked Redis has none. */
 const hasTools = ['redis-cli', 'redis-server'].every((name) => spawnSync(name, ['--version']).status === 0);
 
+const USERS = path.join(ROOT, 'docs/deploy/redis-acl.conf');
+let own: string;
 let redis: DurableRedis;
+let front: TlsFront;
+/** Of the user `exchange`, over TLS; commands are given the addresses of the other users, too. */
+let env: Record<string, string>;
 let web: Replica;
 let market: Market;
 let orders: string[];
 
 beforeAll(async () => {
-  redis = await startDurableRedis({ appendonly: 'always', settings: [['maxmemory-policy', 'noeviction']] });
-  web = await startReplica({ REDIS_URL: redis.url });
+  own = mkdtempSync(path.join(tmpdir(), 'exchange-users-'));
+  const users = path.join(own, 'users.acl');
+  copyFileSync(USERS, users);
+  redis = await startDurableRedis({
+    appendonly: 'always',
+    settings: [
+      ['maxmemory-policy', 'noeviction'],
+      ['aclfile', users],
+    ],
+  });
+  const { ca, server } = issueCertificates(own);
+  front = await startTlsFront(redis.port, server);
+  env = { REDIS_URL: `rediss://exchange:change-this-password@localhost:${front.port}`, REDIS_TLS_CA: ca };
+  web = await startReplica(env);
   market = await openMarket(web.client, ADMIN_TOKEN);
   orders = [];
   for (let i = 0; i < 10; i++) orders.push(...(await trade(web)));
 });
 afterAll(async () => {
-  await web.stop();
-  await redis.stop();
+  await web?.stop();
+  await front?.stop();
+  await redis?.stop();
+  rmSync(own, { recursive: true, force: true });
 });
 
 /** Two orders that meet; resolves with their hashes. */
@@ -61,11 +81,16 @@ async function run(folder: string, port: number, blocks: readonly Block[]): Prom
     .map(({ text }) => text)
     .join('\n')
     .replaceAll('6400', String(port));
-  const env = {
-    ...{ REDIS_URL: redis.url, REDIS_DIR: redis.folder },
-    ...{ REDIS_HOST: '127.0.0.1', REDIS_PORT: String(redis.port) },
+  const given = {
+    ...env,
+    OPERATOR_URL: `rediss://operator:change-this-one-too@localhost:${front.port}`,
+    SSL_CERT_FILE: path.join(own, 'ca.pem'),
+    REDIS_DIR: redis.folder,
+    REPLICA_PASSWORD: 'change-the-password-of-replicas',
+    REDIS_HOST: '127.0.0.1',
+    REDIS_PORT: String(redis.port),
   };
-  const shell = startProgram('bash', ['-euc', `cd '${folder}'\n${script}`], env);
+  const shell = startProgram('bash', ['-euc', `cd '${folder}'\n${script}`], given);
   const exit = await shell.exited;
   expect({ exit, stderr: shell.stderr() }).toEqual({ exit: 0, stderr: expect.any(String) });
   return shell.stdout();
@@ -79,7 +104,7 @@ function checkout(): string {
 }
 
 const hasServer = (block: Block): boolean => block.text.includes('redis-server');
-const [backup, restore, snapshot, fromSnapshot, copy, fromCopy, follow, promote] =
+const [backup, restore, fromReplica, snapshot, fromSnapshot, copy, fromCopy, follow, promote] =
   BLOCKS as readonly Block[] & Record<number, Block>;
 
 const WAYS: readonly (readonly [way: string, blocks: readonly (Block | undefined)[]])[] = [
@@ -90,12 +115,29 @@ const WAYS: readonly (readonly [way: string, blocks: readonly (Block | undefined
 ];
 
 test('the page has the commands of four ways to copy and restore', () => {
-  expect(BLOCKS).toHaveLength(2 * WAYS.length);
+  expect(BLOCKS).toHaveLength(2 * WAYS.length + 1);
 });
 
-(hasTools ? describe : describe.skip)(
-  'with redis-cli and redis-server (left out where they are not installed)',
+(hasTools && hasOpenssl ? describe : describe.skip)(
+  'with redis-cli, redis-server and openssl (left out where they are not installed)',
   () => {
+    test('a backup of a replica halts nothing, and is the exchange', async () => {
+      const folder = checkout();
+      const port = await freePort();
+      const target = await startDurableRedis();
+      try {
+        await run(folder, port, fromReplica ? [fromReplica] : []);
+        expect((await web.client.get('/config')).body.mode).toBe('NORMAL');
+        const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.backup'));
+        const restored = await createShell(target.url).exchange('restore', path.join(folder, name));
+        expect([restored.code, restored.err]).toEqual([0, '']);
+        expect(restored.out).toContain((await createShell(env.REDIS_URL ?? '', env).exchange('audit')).out);
+      } finally {
+        await target.stop();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+
     test.each(WAYS)(
       'an exchange restored from %s has every order and a new epoch, passes the audit and trades on',
       async (_way, blocks) => {
@@ -104,7 +146,7 @@ test('the page has the commands of four ways to copy and restore', () => {
         const steps = blocks.flatMap((block) => (block ? [block] : []));
         const url = `redis://127.0.0.1:${port}`;
         const before = (await web.client.get('/readyz')).body.epoch;
-        const audited = (await createShell(redis.url).exchange('audit')).out;
+        const audited = (await createShell(env.REDIS_URL ?? '', env).exchange('audit')).out;
         // `exchange restore` needs a running, empty Redis.
         const target = steps.some(hasServer)
           ? null
