@@ -7,7 +7,6 @@ import { feeOfFill } from './fee';
  * of this exchange: of each fill, from the amounts exchanged in it.
  */
 const ONE = 10n ** 18n;
-const BPS = 10_000n;
 const FEE_RATE_MAX = 1_000n;
 const COLLATERAL = 0n;
 const EXCHANGE = 'exchange';
@@ -29,27 +28,12 @@ export interface Matched {
   readonly makerFees: readonly bigint[];
 }
 
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const takingAmount = (making: bigint, order: SignedOrder): bigint =>
   (making * order.takerAmount) / order.makerAmount;
 
 function price(making: bigint, taking: bigint, side: number): bigint {
   if (side === 0) return taking === 0n ? 0n : (making * ONE) / taking;
   return making === 0n ? 0n : (taking * ONE) / making;
-}
-
-/** The fee of an order that gives `making` for `taking`, of which `tokens` are outcome tokens. */
-export function calculateFee(
-  bps: bigint,
-  tokens: bigint,
-  making: bigint,
-  taking: bigint,
-  side: number,
-): bigint {
-  const p = price(making, taking, side);
-  if (bps === 0n || p === 0n || p > ONE) return 0n;
-  const scaled = bps * min(p, ONE - p) * tokens;
-  return side === 0 ? scaled / (p * BPS) : scaled / (BPS * ONE);
 }
 
 function isCrossing(a: SignedOrder, b: SignedOrder): boolean {
