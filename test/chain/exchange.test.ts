@@ -211,7 +211,7 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   });
   expect(back.fills).toMatchObject([{ settlementStatus: 'FAILED', failedWallet }]);
   const book = (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
-  expect(book.asks).toContainEqual(expect.arrayContaining(['0.5', '10']));
+  expect(book.asks).toContainEqual(expect.objectContaining({ price: '0.5', size: '10' }));
   const { tokens } = await balancesOf(bob);
   const yes = tokens.find(({ marketId }: { marketId: string }) => marketId === market.id);
   expect(yes).toMatchObject({ outcomeIndex: 0, total: '100', available: '90', unsettled: '0' });
