@@ -9,12 +9,28 @@ const { pythonTypes } = require('./python-types.js');
 const ROOT = path.join(__dirname, '..');
 const WHO = { none: 'anyone', optional: 'anyone*', required: 'wallet', admin: 'operator' };
 
+const listed = (routes) => routes.map((route) => `\`${route}\``).join(' or ');
+
+const costWords = ({ bucket, words }) => (bucket === null ? words : `\`${bucket}\`: ${words}`);
+
 /** Rows by page. Each begins with code, unlike the rows of other tables of the page. */
-function tables({ OPERATIONS, VARIABLES }) {
+function tables({ OPERATIONS, VARIABLES, ...costs }) {
   return {
-    'docs/endpoints.md': Object.entries(OPERATIONS).map(
-      ([key, { bearer = 'none', summary }]) => `| \`${key}\` | ${WHO[bearer]} | ${summary} |`,
-    ),
+    'docs/endpoints.md': [
+      ...Object.entries(OPERATIONS).map(
+        ([key, { bearer = 'none', summary }]) =>
+          `| \`${key}\` | ${WHO[bearer]} | ${summary} | ${costWords(costs.costOf(key))} |`,
+      ),
+      ...Object.entries(costs.PAGE_COSTS).map(
+        ([path, points]) => `| \`${path}\` | anyone | A page, or its picture | ${points} of \`reads\` |`,
+      ),
+      ...Object.entries(costs.ORDER_ROUTES).map(
+        ([event, routes]) => `| \`${event}\` | wallet | A message of a socket | that of ${listed(routes)} |`,
+      ),
+      ...Object.entries(costs.MESSAGE_COSTS).map(
+        ([event, words]) => `| \`${event}\` | anyone | A message of a socket | ${words} |`,
+      ),
+    ],
     'docs/operations.md': Object.entries(VARIABLES).map(
       ([name, { fallback, doc }]) =>
         `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
@@ -29,7 +45,10 @@ module.exports = { tables, ROWS };
 if (require.main === module) {
   const { OPERATIONS } = require('../dist/wire/documents/openapi/operations/index.js');
   const { VARIABLES } = require('../dist/config/variables.js');
-  for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES }))) {
+  const { costOf, MESSAGE_COSTS, PAGE_COSTS } = require('../dist/wire/costs.js');
+  const { ORDER_ROUTES } = require('../dist/wire/requests/order-entry.js');
+  const costs = { costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES };
+  for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES, ...costs }))) {
     const file = path.join(ROOT, page);
     writeFileSync(
       file,

@@ -33,6 +33,8 @@ export interface Reply {
   /** Text in another format. */
   readonly text?: { readonly type: string; readonly text: string };
   readonly headers?: Readonly<Record<string, string>>;
+  /** The rows that a read looked at, where these may be more or fewer than were paid for. */
+  readonly looked?: number;
 }
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply =>

@@ -44,7 +44,7 @@ export function createApplication(
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   servePage(app, deps.page, deps.config);
-  servePageLinks(app, deps);
+  servePageLinks(app, deps, dispatchDeps.limiter);
   serveCards(app, deps, dispatchDeps.limiter);
   app.use(PATHS.docs, docsPage(deps.docs));
   const { adminTokens } = deps.config;
@@ -133,6 +133,13 @@ interface Serving {
   readonly answerError: AnswerError;
 }
 
+/**
+ * Parsers read these in different ways: a rule of a proxy in front would judge another path than the one that is served. RFC 3986
+ * allows none of them in a target.
+ */
+export const AMBIGUOUS = /[#\\]|[^!-~]/;
+const NOT_AMBIGUOUS = 'the request target must consist of visible ASCII characters without # and \\';
+
 type OwnRequest = Request & MeteredRequest;
 type OwnResponse = Response & HeldResponse;
 
@@ -142,16 +149,18 @@ type OwnResponse = Response & HeldResponse;
  */
 function listenerOf(serving: Serving, pace: Pace): RequestListener {
   const { app, preface, checkOperatorAddress, handlerOf, answerError } = serving;
-  const refuseTarget = (request: Request, response: Response): void => {
+  const refuseTarget = (
+    request: Request,
+    response: Response,
+    detail = 'the request target must be a path that starts with /',
+  ): void => {
     if (response.headersSent) return;
     response.setHeader(REQUEST_ID, idFor(request));
     response.setHeader('Connection', 'close');
-    sendProblem(
-      response,
-      new Refusal('INVALID_REQUEST', 'the request target must be a path that starts with /'),
-    );
+    sendProblem(response, new Refusal('INVALID_REQUEST', detail));
   };
   async function serve(request: OwnRequest, response: OwnResponse): Promise<void> {
+    if (AMBIGUOUS.test(request.url)) return refuseTarget(request, response, NOT_AMBIGUOUS);
     if (!hasPath(request)) return refuseTarget(request, response);
     try {
       preface(request, response);

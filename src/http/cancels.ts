@@ -52,9 +52,10 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
     const byMarket = new Map<MarketId, string[]>();
     const outcomes = new Map<string, ErrorCode | null>();
     for (const hash of hashes) {
-      // An order never changes its market; the script decides the rest.
-      const marketId = records.get(hash)?.marketId;
-      if (marketId === undefined) outcomes.set(hash, absent);
+      const record = records.get(hash);
+      // An order never changes its wallet and its market; the script decides the rest.
+      const marketId = record?.maker === wallet.toLowerCase() ? record.marketId : undefined;
+      if (marketId === undefined) outcomes.set(hash, record ? 'ORDER_NOT_FOUND' : absent);
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
     }
     const cancel = async ([marketId, mine]: [MarketId, string[]]): Promise<void> => {

@@ -3,13 +3,13 @@ import { Refusal } from '../exchange/errors';
 import type { MarketView } from '../exchange/facts';
 import { createRecent } from '../exchange/recent';
 import { historyWindow } from '../wire/answers/history';
+import { PAGE_COSTS } from '../wire/costs';
 import { formatChance } from '../wire/prices';
 import type { CardFacts } from './card-drawing';
 import { clientAddress } from './client-address';
 import { names } from './conditional';
 import type { HttpDeps } from './deps';
 import type { Limiter } from './limiter';
-import { isListed } from './listing';
 import { marketNamed, resultWord } from './page-words';
 
 /** Cards kept; each is some 40 kB. */
@@ -20,8 +20,6 @@ const WAITING_MAX = 20;
 const BUSY_MS = 60_000;
 const REST_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** The points of a card, as of many rows of a list. */
-const COST = 10;
 const CACHED = 'public, max-age=60';
 
 interface Card {
@@ -88,8 +86,8 @@ export function serveCards(app: Express, deps: Deps, limiter: Limiter): void {
   }
 
   app.get('/m/:slug/card.png', async (request, response) => {
-    await limiter.take('reads', clientAddress(request), response, COST);
-    const market = marketNamed((await marketList()).filter(isListed), String(request.params.slug));
+    await limiter.take('reads', clientAddress(request), response, PAGE_COSTS['/m/{slug}/card.png']);
+    const market = marketNamed(await marketList(), String(request.params.slug));
     if (!market) throw new Refusal('NOT_FOUND', 'no market has this slug; GET /markets lists them');
     const { png, etag } = await cardOf(market);
     response.setHeader('Cache-Control', CACHED);

@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
-import { type Asked, askedOf } from '../wire/asked';
+import { queryReader } from '../wire/asked';
+import { costOf } from '../wire/costs';
 import { BODY_MAX_BYTES } from '../wire/limits';
 import type { Query } from '../wire/queries';
 import { send, sendProblem } from './answer';
@@ -26,21 +27,21 @@ export interface DispatchDeps extends ServingDeps {
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
   const { bodyOptional = false, maxBytes = BODY_MAX_BYTES } = endpoint;
   const route = `${endpoint.method} ${endpoint.path}`;
-  const asked = askedOf(route);
-  const costOf = endpoint.cost ?? asked.cost;
+  const parse = queryReader(route);
+  const { points } = costOf(route);
   const serve = createServing<Response>(endpoint, route, { send, refuse: sendProblem }, deps);
   return async (request, response) => {
     // Taken before the body is read: a client counts from the moment when it sent the request.
     const arrivedAt = deps.arrivedAt();
     const bytes = endpoint.body ? await readBody(request, maxBytes) : null;
-    const query = queryOf(asked, request.url);
+    const query = queryOf(parse, request.url);
     await serve({
       request,
       response,
       arrivedAt,
       bytes: bytes?.length ?? 0,
       query,
-      cost: query instanceof Refusal ? 1 : costOf(query),
+      cost: query instanceof Refusal ? 1 : points(query),
       identify: (rule) => identify(rule, request, response, deps),
       value: () => (bytes ? jsonOf(request, bytes, bodyOptional) : undefined),
     });
@@ -48,9 +49,9 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
 }
 
 /** A refused query costs a point, as other requests do. */
-function queryOf(asked: Asked, url: string): Query | Refusal {
+function queryOf(parse: (url: string) => Query, url: string): Query | Refusal {
   try {
-    return asked.query(url);
+    return parse(url);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;

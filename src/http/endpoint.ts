@@ -54,11 +54,10 @@ export interface Endpoint<Body> {
   readonly maxBytes?: number;
   /** The time limit of a slow operation; default ANSWER_MAX_MS. */
   readonly answerMaxMs?: number;
-  /** Charged by IP before any of the body is read; the handler charges buckets by wallet. */
-  readonly bucket?: 'reads' | 'submissions';
-  /** The cost of a request in points, computed from its query; by default the cost of the rows of its page. */
-  readonly cost?: (query: Query) => number;
-  /** The number of requests that its body counts as, each at that cost, computed before the shape of the body is checked. */
+  /**
+   * The number of requests that its body counts as, each at the cost of the operation (src/wire/costs.ts), computed before the
+   * shape of the body is checked.
+   */
   readonly parts?: (body: unknown) => number;
   /** A method, not a property, so that an endpoint of any body is an AnyEndpoint. */
   handle(call: Call<Body>): Promise<Reply>;
@@ -72,7 +71,7 @@ export const read = (
   path: string,
   handle: (call: Call<undefined>) => Promise<Reply>,
   bearer: BearerRule = 'none',
-): Endpoint<undefined> => ({ method: 'GET', path, bearer, body: null, bucket: 'reads', handle });
+): Endpoint<undefined> => ({ method: 'GET', path, bearer, body: null, handle });
 
 /** Returns the wallet of a call that requires a bearer. */
 export function walletOf({ caller }: { readonly caller: Caller | null }): string {

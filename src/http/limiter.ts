@@ -11,7 +11,7 @@ import { type Allowance, createAllowance } from './allowance';
 import type { AnswerHead } from './answer';
 
 /** Buckets that are decided in memory at once; for the others Redis is asked first. */
-type Instant = 'submissions' | 'admin-tokens';
+type Instant = 'submissions' | 'cancels-by-ip' | 'admin-tokens';
 
 /** Limits shared by the replicas; each replica enforces them in memory while Redis is full or away. */
 export interface Limiter {
@@ -21,20 +21,23 @@ export interface Limiter {
   spend(bucket: Instant, key: string, response: AnswerHead, points: number): void;
   /** Takes points for work already done. */
   charge(bucket: Instant, key: string, points: number): void;
+  /** Takes more points for a read that was served, or with a negative number gives points back. */
+  settle(bucket: 'reads', key: string, points: number): void;
   /** Reads the points that the other replicas have counted. */
   learn(bucket: Instant, key: string): Promise<void>;
 }
 
 const BURST_SEC = 10;
 const FAUCET_SEC = 3_600;
-/** A twentieth of the points that an address may use at once. */
-const SUBMISSIONS_TOLD_EACH = 20;
+/** A small part of the points that an address may use at once. */
+const TOLD_EACH = 20;
 
 /** For RATE_LIMIT=off. */
 export const noLimiter: Limiter = {
   take: () => Promise.resolve(),
   spend: () => undefined,
   charge: () => undefined,
+  settle: () => undefined,
   learn: () => Promise.resolve(),
 };
 
@@ -48,7 +51,8 @@ export function createLimiter({
   const allowance = (name: Instant, toldEach: number): Allowance =>
     createAllowance({ run, name, rate: LIMITS[name], toldEach });
   const instant: Readonly<Record<Instant, Allowance>> = {
-    submissions: allowance('submissions', SUBMISSIONS_TOLD_EACH),
+    submissions: allowance('submissions', TOLD_EACH),
+    'cancels-by-ip': allowance('cancels-by-ip', TOLD_EACH),
     'admin-tokens': allowance('admin-tokens', 1),
   };
   const windows = new Map(
@@ -56,6 +60,8 @@ export function createLimiter({
       .filter((bucket) => !(bucket in instant))
       .map((bucket) => [bucket, windowOf(redis, bucket, LIMITS[bucket])]),
   );
+  /** Reads have no burst, so their window is a plain one. */
+  const reads = windows.get('reads') as RateLimiterRedis;
 
   return {
     take: async (bucket, key, response, points = 1) => {
@@ -77,6 +83,12 @@ export function createLimiter({
       if (points > 0) tell(response, bucket, Math.floor(left.points), 0);
     },
     charge: (bucket, key, points) => instant[bucket].charge(key, points),
+    settle: (_bucket, key, points) => {
+      if (points === 0) return;
+      const settled = points > 0 ? reads.penalty(key, points) : reads.reward(key, -points);
+      // A full or silent Redis counts nothing; the points that were taken stay taken.
+      settled.catch(() => undefined);
+    },
     learn: (bucket, key) => instant[bucket].learn(key),
   };
 }

@@ -29,6 +29,30 @@ const RANKS: Readonly<Record<MarketSort, (market: MarketView) => number>> = {
 /** Only operators see drafts. */
 export const isListed = ({ state }: MarketView): boolean => state.status !== 'DRAFT';
 
+/** The listed markets by each of their names, and by the event that they belong to. */
+interface MarketIndex {
+  readonly byName: ReadonlyMap<string, MarketView>;
+  readonly byEvent: ReadonlyMap<string, readonly MarketView[]>;
+}
+
+const indexes = new WeakMap<readonly MarketView[], MarketIndex>();
+
+/** Made once for each state of the list. */
+export function indexOf(markets: readonly MarketView[]): MarketIndex {
+  const known = indexes.get(markets);
+  if (known) return known;
+  const byName = new Map<string, MarketView>();
+  const byEvent = new Map<string, MarketView[]>();
+  for (const market of markets.filter(isListed)) {
+    const { slug, id, conditionId, event } = market.terms;
+    for (const name of [slug, id, conditionId]) byName.set(name, market);
+    if (event) byEvent.set(event.slug, [...(byEvent.get(event.slug) ?? []), market]);
+  }
+  const made = { byName, byEvent };
+  indexes.set(markets, made);
+  return made;
+}
+
 /**
  * Returns one page of the markets that pass the filter, in the present order, without those that the walk has shown. Throws
  * INVALID_CURSOR. A market's place in `markets` never changes.

@@ -3,6 +3,7 @@ import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
 import { type OrderEntryHeaders, orderAck, orderRefusedAck } from '../wire/answers/order-entry';
+import { costOf } from '../wire/costs';
 import { parseJson } from '../wire/json';
 import { BODY_MAX_BYTES } from '../wire/limits';
 import type { Query } from '../wire/queries';
@@ -145,7 +146,7 @@ function arrivedOf(
   { event, payload, address, bearer }: SocketRequest,
   entry: OrderEntry | Refusal,
   response: Acknowledgement,
-  { cost }: AnyEndpoint,
+  { method, path }: AnyEndpoint,
   { sessions, arrivedAt, nowMs }: OrderEntryDeps,
 ): Arrived<Acknowledgement> {
   const isRefused = entry instanceof Refusal;
@@ -165,7 +166,7 @@ function arrivedOf(
     arrivedAt: arrivedAt(),
     bytes: payload.length,
     query,
-    cost: cost?.(query) ?? 1,
+    cost: costOf(`${method} ${path}`).points(query),
     async identify(rule) {
       if (!bearer)
         throw new Refusal('UNAUTHORIZED', 'a public socket may send no orders; connect with auth.token');

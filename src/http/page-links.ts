@@ -1,7 +1,10 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { MarketView } from '../exchange/facts';
+import { PAGE_COSTS } from '../wire/costs';
 import { CARD_HEIGHT, CARD_WIDTH } from './card-drawing';
+import { clientAddress } from './client-address';
 import type { HttpDeps } from './deps';
+import type { Limiter } from './limiter';
 import { isListed } from './listing';
 import { answer, type PolicyFacts, policyOf } from './page';
 import { eventWords, marketWords, type Words } from './page-words';
@@ -20,7 +23,11 @@ const CACHED = `public, max-age=${CACHED_MS / 1_000}`;
 
 type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config' | 'drawCard'>;
 
-export function servePageLinks(app: Express, { page: files, marketList, config, drawCard }: Deps): void {
+export function servePageLinks(
+  app: Express,
+  { page: files, marketList, config, drawCard }: Deps,
+  limiter: Limiter,
+): void {
   const page = files.get('/');
   if (page === undefined) return;
   const { publicBaseUrl } = config;
@@ -29,13 +36,14 @@ export function servePageLinks(app: Express, { page: files, marketList, config, 
   const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
   /** The page itself does not wait for Redis; it shows the problem. */
   const words =
-    (find: (markets: readonly MarketView[], slug: string) => Words | null): RequestHandler =>
+    (find: (markets: readonly MarketView[], slug: string) => Words | null, cost: number): RequestHandler =>
     async (request, response) => {
-      const markets = await listed().catch(() => null);
+      await limiter.take('reads', clientAddress(request), response, cost);
+      const markets = await marketList().catch(() => null);
       send(response, markets === null ? undefined : find(markets, String(request.params.slug)));
     };
-  app.get('/m/:slug', words(marketWords));
-  app.get('/e/:slug', words(eventWords));
+  app.get('/m/:slug', words(marketWords, PAGE_COSTS['/m/{slug}']));
+  app.get('/e/:slug', words(eventWords, PAGE_COSTS['/e/{slug}']));
   const view = answer(page, policyOf(config));
   for (const path of VIEWS) app.get(path, view);
   // Every address has a profile.

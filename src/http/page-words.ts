@@ -1,5 +1,6 @@
 import type { MarketView } from '../exchange/facts';
 import { formatChance } from '../wire/prices';
+import { indexOf } from './listing';
 
 /** The words of the page's addresses, for people who share them. */
 export interface Words {
@@ -13,7 +14,7 @@ export interface Words {
 const TEXT_MAX = 200;
 
 export const marketNamed = (markets: readonly MarketView[], name: string): MarketView | undefined =>
-  markets.find(({ terms }) => [terms.slug, terms.id, terms.conditionId].includes(name));
+  indexOf(markets).byName.get(name);
 
 /** "Resolved: Yes"; null while the market goes on. */
 export function resultWord({ terms: { outcomeNames }, state: { resolution } }: MarketView): string | null {
@@ -43,7 +44,7 @@ function standingOf(market: MarketView): string {
 }
 
 export function eventWords(markets: readonly MarketView[], slug: string): Words | null {
-  const found = markets.find(({ terms }) => terms.event?.slug === slug);
+  const [found] = indexOf(markets).byEvent.get(slug) ?? [];
   const event = found?.terms.event;
   if (!event) return null;
   return {

@@ -1,6 +1,7 @@
 import { checkScope } from '../auth/api-keys';
 import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
+import { type Cost, costOf, pointsOfRows } from '../wire/costs';
 import { BYTES_PER_SUBMISSION } from '../wire/limits';
 import type { Query } from '../wire/queries';
 import type { Reply } from './answer';
@@ -54,7 +55,8 @@ export function createServing<R extends CallResponse>(
   way: Way<R>,
   deps: ServingDeps,
 ): (arrived: Arrived<R>) => Promise<void> {
-  const { answerMaxMs = ANSWER_MAX_MS } = endpoint;
+  const { answerMaxMs = ANSWER_MAX_MS, method, path } = endpoint;
+  const { bucket } = costOf(`${method} ${path}`);
   const giveUp = (response: R): void => {
     if (!response.headersSent) way.refuse(response, tooLate());
   };
@@ -67,7 +69,7 @@ export function createServing<R extends CallResponse>(
       deps.observer.answered(route, status, (performance.now() - readAt) / 1_000);
     const watch = setTimeout(late, answerMaxMs, response);
     try {
-      const reply = await replyOf(endpoint, arrived, deps);
+      const reply = await replyOf(endpoint, bucket, arrived, deps);
       if (!response.headersSent) way.send(response, reply);
       answered(response.statusCode);
     } catch (error) {
@@ -79,33 +81,39 @@ export function createServing<R extends CallResponse>(
   };
 }
 
+type AddressBucket = Cost['bucket'];
+
 async function replyOf<R extends CallResponse>(
   endpoint: AnyEndpoint,
+  bucket: AddressBucket,
   arrived: Arrived<R>,
   deps: ServingDeps,
 ): Promise<Reply> {
   const { request, response, arrivedAt, query, cost } = arrived;
-  const taken = admit(arrived, endpoint, deps);
+  const taken = admit(arrived, bucket, deps);
   if (taken) await taken;
   const identified = endpoint.bearer === 'none' ? null : arrived.identify(endpoint.bearer);
   const caller = identified && (await identified);
   if (caller) checkRights(caller, endpoint);
   if (query instanceof Refusal) throw query;
-  const body = endpoint.body ? bodyOf(arrived, endpoint, cost, deps) : undefined;
-  return await endpoint.handle({ request, response, arrivedAt, query, body, caller });
+  const body = endpoint.body ? bodyOf(arrived, endpoint, bucket, deps) : undefined;
+  const reply = await endpoint.handle({ request, response, arrivedAt, query, body, caller });
+  const { looked } = reply;
+  if (bucket === 'reads' && looked !== undefined)
+    deps.limiter.settle(bucket, clientAddress(request), pointsOfRows(() => looked) - cost);
+  return reply;
 }
 
 /** Charges the address for a request before any work is done for it; returns null when the charge is immediate. */
 function admit<R extends CallResponse>(
   { request, response, cost }: Arrived<R>,
-  { bucket }: AnyEndpoint,
+  bucket: AddressBucket,
   { limiter, shedding }: ServingDeps,
 ): Promise<void> | null {
+  if (bucket === null) return null;
   if (bucket === 'reads') return limiter.take(bucket, clientAddress(request), response, cost);
-  if (bucket === 'submissions') {
-    limiter.spend(bucket, clientAddress(request), response, cost);
-    shedding.check();
-  }
+  limiter.spend(bucket, clientAddress(request), response, cost);
+  if (bucket === 'submissions') shedding.check();
   return null;
 }
 
@@ -117,13 +125,15 @@ function checkRights(caller: Caller, { bearer, method, scope }: AnyEndpoint): vo
 
 function bodyOf<R extends CallResponse>(
   arrived: Arrived<R>,
-  { body, bucket, parts }: AnyEndpoint,
-  cost: number,
+  { body, parts }: AnyEndpoint,
+  bucket: AddressBucket,
   { limiter }: ServingDeps,
 ): unknown {
-  const { request, response, bytes } = arrived;
-  const take = (points: number): void =>
-    limiter.spend('submissions', clientAddress(request), response, points * cost);
+  const { request, response, bytes, cost } = arrived;
+  const take = (points: number): void => {
+    if (bucket === 'submissions' || bucket === 'cancels-by-ip')
+      limiter.spend(bucket, clientAddress(request), response, points * cost);
+  };
   // Reading and refusing a body takes time by its bytes, so the bytes count when they cost more than the orders.
   const weight = bucket === 'submissions' ? Math.floor(bytes / BYTES_PER_SUBMISSION) : 0;
   if (weight > 0) take(weight);

@@ -26,6 +26,7 @@ export const LIMITS = {
   submissions: rate('ip', 200, 1, 'submissions', 200),
   orders: rate('maker', 50, 1, 'orders', 50),
   cancels: rate('wallet', 100, 1, 'cancels', 100),
+  'cancels-by-ip': rate('ip', 300, 1, 'cancels', 300),
   'new-wallets': rate('ip', 60, 60, 'new wallets'),
   comments: rate('wallet', 5, 60, 'comments'),
   'comments-by-ip': rate('ip', 30, 60, 'comments'),

@@ -2,10 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config/variables';
 import { ORDER_TYPES } from '../../src/exchange/status';
+import { costOf, MESSAGE_COSTS, PAGE_COSTS } from '../../src/wire/costs';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { SCHEMAS } from '../../src/wire/documents/openapi/schemas';
+import { ORDER_ROUTES } from '../../src/wire/requests/order-entry';
 import { ROOT } from '../support/processes';
 
 /** Compares the pages with the code, in both directions where possible. */
@@ -30,7 +32,7 @@ test('the answers of the Python client have the types of the OpenAPI document: n
 });
 
 /** `npm run docs` writes them. */
-test.each(Object.entries(tables({ OPERATIONS, VARIABLES })))(
+test.each(Object.entries(tables({ OPERATIONS, VARIABLES, costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES })))(
   'the table of %s has a row for each of them in the code, and no other',
   (page, rows) => {
     const text = read(page);

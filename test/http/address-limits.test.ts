@@ -30,9 +30,9 @@ const submitAll = (count: number, query = ''): Promise<Answer> =>
   });
 
 /** Pretends that this address has just used so many points at other replicas. */
-async function owe(points: number): Promise<number> {
-  const whole = Date.now() * 1_000 + points * MICROS_EACH;
-  await street.link.ask(`SET rl:submissions:${visitor.address} ${whole} EX 60`);
+async function owe(points: number, bucket = 'submissions', aSecond = 200): Promise<number> {
+  const whole = Date.now() * 1_000 + (points * 1_000_000) / aSecond;
+  await street.link.ask(`SET rl:${bucket}:${visitor.address} ${Math.trunc(whole)} EX 60`);
   return whole;
 }
 
@@ -45,6 +45,26 @@ async function since(whole: number): Promise<number> {
   }
   return 0;
 }
+
+describe('cancels', () => {
+  test('of an address are limited whatever its wallets are, by their hashes, and orders still pass', async () => {
+    const trader = await street.trader();
+    const token = await trader.token();
+    const orderHashes = Array.from({ length: 100 }, (_, i) => `0x${String(i).padStart(64, '0')}`);
+    const cancel = (body: unknown): Promise<Answer> =>
+      visitor.send('POST', '/orders/cancel', { body, token });
+    const { headers } = await cancel({ orderHashes });
+    expect(headers.get('ratelimit')).toContain('"cancels-by-ip";r=');
+    await owe(10_000, 'cancels-by-ip', 300);
+    // A process asks the others when it has granted some.
+    let answer = await cancel({ orderHashes });
+    for (let i = 0; i < 60 && answer.status === 200; i++) answer = await cancel({ orderHashes });
+    expect(told(answer)).toEqual([429, 'cancels-by-ip', true]);
+    expect((await submit({ order: await trader.order(street.market, LIMIT) })).status).toBe(200);
+    visitor = new Visitor(street);
+    expect((await cancel({ orderHashes: orderHashes.slice(0, 3) })).status).toBe(200);
+  });
+});
 
 describe('submissions', () => {
   test('may take 400 points at once from one address, whatever they are for', async () => {

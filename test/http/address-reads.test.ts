@@ -1,5 +1,6 @@
 import { ADMIN_TOKEN } from '../support/settings';
 import type { Trader } from '../support/trader';
+import { until } from '../support/waiting';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
 /** The reads, texts and guesses of one address. */
@@ -28,6 +29,43 @@ describe('reads', () => {
     expect(await left(`${trades}?limit=99999`)).toBe('r=90');
     expect(await left('/markets?limit=100')).toBe('r=98');
     expect(await left(`${trades}?limit=x`)).toBe('r=99');
+  });
+
+  test('cost what they look at: ids, texts, pages of the site', async () => {
+    const { id } = street.market;
+    const { slug } = (await street.exchange.client.get(`/markets/${id}`)).body;
+    expect(await left(`/tickers?ids=${id}`)).toBe('r=99');
+    expect(
+      await left(`/tickers?ids=${Array.from({ length: 6 }, (_, i) => (i === 0 ? id : slug)).join()}`),
+    ).toBe('r=99');
+    expect(await left('/markets?q=rain')).toBe('r=97');
+    expect(await left(`/m/${slug}`)).toBe('r=99');
+  });
+
+  test('with a filter take ten points and give back what they did not look at', async () => {
+    const trader = await street.trader();
+    await trader.submit(street.market, { side: 'BUY', outcome: 0, pips: 100, lots: 100 });
+    const token = await trader.token();
+    const leftOf = async (path: string): Promise<number> => {
+      const { headers } = await visitor.send('GET', path, { token });
+      return Number(/"reads";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    };
+    const filters = [
+      '/me/orders?clientOrderId=none',
+      '/me/trades',
+      `/me/activity?marketId=${street.market.id}`,
+      '/me/positions',
+    ];
+    for (const path of filters) {
+      await visitor.spend('reads', 0);
+      expect([path, await leftOf(path)]).toEqual([path, 90]);
+      // The window of these points lasts a minute.
+      await until('the points are back', async () => (await leftOf('/me')) > 90);
+    }
+    for (const path of ['/me/orders', '/me/orders?status=open', '/me/activity']) {
+      await visitor.spend('reads', 0);
+      expect([path, await leftOf(path)]).toEqual([path, 99]);
+    }
   });
 
   test('have at most 32 query members, and none that their operation does not have', async () => {

@@ -1,3 +1,4 @@
+import { costOf } from '../../src/wire/costs';
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -26,7 +27,7 @@ test('the document states for each operation who may call it, its input and whet
         bearer,
         body: body?.shape ?? null,
         optional: body?.optional ?? false,
-        limited: endpoint.bucket === undefined || limited === true,
+        limited: costOf(keyOf(endpoint)).bucket === null || limited === true,
       },
       is: {
         bearer: endpoint.bearer,

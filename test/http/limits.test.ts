@@ -89,7 +89,7 @@ test('orders do not use up cancels, nor cancels orders', async () => {
   expect([one.status, one.body.cancelled]).toEqual([200, true]);
   const all = await client(0).post(`${path}/cancel-all`, { token });
   expect([all.status, all.body.cancelled]).toEqual([200, [second.body.orderHash]]);
-  expect(all.headers.get('ratelimit')).toMatch(/^"cancels";r=\d+;t=\d+$/);
+  expect(all.headers.get('ratelimit')).toMatch(/^"cancels-by-ip";r=\d+;t=\d+, "cancels";r=\d+;t=\d+$/);
   await spend('cancels', 100, alice.address);
   await spend('cancels+', 100, alice.address);
   expect((await client(0).post(`${path}/cancel-all`, { token })).status).toBe(429);

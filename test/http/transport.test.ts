@@ -56,6 +56,22 @@ test('a problem has exactly the documented body', async () => {
   });
 });
 
+test('a target that parsers read in different ways is refused before any routing', async () => {
+  for (const target of [
+    '/metrics\\#',
+    '/admin\\mode',
+    '/markets#x',
+    '/time\u00e9',
+    '/m\\a?b',
+    '/socket.io\\',
+  ]) {
+    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const { status, headers, text } = await sendRaw(port, request);
+    expect([target, status, headers.get('content-type')]).toEqual([target, 400, 'application/problem+json']);
+    expect(text).toContain('"INVALID_REQUEST"');
+  }
+});
+
 test('unknown paths, other methods, HEAD and OPTIONS are answered correctly', async () => {
   const { client } = exchange;
   const path = `/markets/${market.id}/orderbook`;

@@ -72,7 +72,6 @@ export function authEndpoints({
     path: PATHS.refresh,
     bearer: 'none',
     body: refreshShape,
-    bucket: 'reads',
     handle: async ({ body }) => ok(presentSession(await sessions.refresh(body.refreshToken), config.chainId)),
   };
 
@@ -82,7 +81,6 @@ export function authEndpoints({
     bearer: 'required',
     body: logoutShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle: async ({ caller, body }) => {
       if (!caller) throw new Refusal('UNAUTHORIZED');
       await sessions.logout(caller.sid);

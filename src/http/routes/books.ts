@@ -6,8 +6,6 @@ import { presentCandles, windowOf } from '../../wire/answers/candles';
 import { historyWindow, presentHistory } from '../../wire/answers/history';
 import { presentTicker, presentTrading } from '../../wire/answers/market';
 import { presentTrade } from '../../wire/answers/trade';
-import { costOfRows } from '../../wire/asked';
-import { ROWS_PER_POINT } from '../../wire/limits';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import {
@@ -18,7 +16,6 @@ import {
   limitOf,
   outcomeOf,
   periodOf,
-  type Query,
   rangeOf,
   timeframeOf,
 } from '../../wire/queries';
@@ -152,7 +149,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
 
   return [
     read(PATHS.orderbook, orderbook),
-    { ...read(PATHS.orderbooks, orderbooks), cost: booksCost },
+    read(PATHS.orderbooks, orderbooks),
     read(PATHS.tickers, tickers),
     read(PATHS.ticker, ticker),
     read(PATHS.trading, trading),
@@ -161,10 +158,6 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     read(PATHS.candles, candles),
   ];
 }
-
-/** A row for each requested level; a book costs at most a point, as in a request of its own. */
-const booksCost = (query: Query): number =>
-  costOfRows(() => idsOf(query).length * Math.min(depthOf(query) ?? ROWS_PER_POINT, ROWS_PER_POINT));
 
 /** Appends one more member to the bytes of a JSON object. */
 const withMember = (object: Buffer, member: string): Buffer =>

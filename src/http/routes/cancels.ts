@@ -1,6 +1,8 @@
 import type { Side } from '../../exchange/match';
+import { pointsOfHashes } from '../../wire/costs';
 import { PATHS } from '../../wire/paths';
 import {
+  CANCEL_HASHES_MAX,
   type CancelAllBody,
   type CancelBody,
   type CancelListBody,
@@ -61,6 +63,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
     bearer: 'required',
     scope: 'cancel',
     body: cancelListShape,
+    parts: hashesIn,
     handle: async (call) => {
       const wallet = await admit(call);
       const hashes = call.body.orderHashes.map((hash) => hash.toLowerCase());
@@ -69,6 +72,12 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
   };
 
   return [one, byHash, list];
+}
+
+/** The points of the hashes, if the body is a list of them; a list that is too long is refused as a whole. */
+function hashesIn(body: unknown): number {
+  const hashes = typeof body === 'object' && body !== null && 'orderHashes' in body ? body.orderHashes : null;
+  return Array.isArray(hashes) && hashes.length <= CANCEL_HASHES_MAX ? pointsOfHashes(hashes.length) : 1;
 }
 
 /** Every order of a wallet. */

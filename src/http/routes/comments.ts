@@ -58,7 +58,6 @@ export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswe
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle: async (call) => {
       await comments.remove(commentRefOf(call), walletOf(call));
       return { status: 204 };
@@ -71,7 +70,6 @@ export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswe
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle,
   });
   const liked = like('POST', async (call) =>

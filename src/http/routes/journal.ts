@@ -32,13 +32,17 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
     const page = pageOf(call.query);
     const status = choiceOf(call.query, 'status', POSITION_STATES);
     const marketId = await marketIdOf(call.query);
-    const { positions: rows, next } = await journal.positions(walletOf(call), { marketId, status }, page);
+    const {
+      positions: rows,
+      next,
+      looked,
+    } = await journal.positions(walletOf(call), { marketId, status }, page);
     const views = new Map(await Promise.all([...new Set(rows.map((row) => row.marketId))].map(viewOf)));
     const data = rows.flatMap((row) => {
       const view = views.get(row.marketId);
       return view ? [presentPosition(row, view.terms, view.state)] : [];
     });
-    return ok({ data, nextCursor: next });
+    return { ...ok({ data, nextCursor: next }), looked };
   }
 
   const viewOf = async (id: string) => [id, await reads.view(id)] as const;
@@ -46,9 +50,9 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
   async function trades(call: Call<undefined>) {
     const page = rowsOf(call.query);
     const filter = { marketId: await marketIdOf(call.query), tradesOnly: true };
-    const { rows, next } = await journal.rows(walletOf(call), filter, page);
+    const { rows, next, looked } = await journal.rows(walletOf(call), filter, page);
     const data = await Promise.all(rows.flatMap((row) => (row.type === 'TRADE' ? [tradeBody(row)] : [])));
-    return ok({ data, nextCursor: next });
+    return { ...ok({ data, nextCursor: next }), looked };
   }
 
   async function tradeBody(row: TradeRow) {
@@ -59,8 +63,8 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
   async function activity(call: Call<undefined>) {
     const page = rowsOf(call.query);
     const filter = { marketId: await marketIdOf(call.query) };
-    const { rows, next } = await journal.rows(walletOf(call), filter, page);
-    return ok({ data: await Promise.all(rows.map(activityBody)), nextCursor: next });
+    const { rows, next, looked } = await journal.rows(walletOf(call), filter, page);
+    return { ...ok({ data: await Promise.all(rows.map(activityBody)), nextCursor: next }), looked };
   }
 
   async function activityBody(row: JournalRow) {

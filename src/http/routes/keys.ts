@@ -14,7 +14,6 @@ export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
     path: PATHS.myKeys,
     bearer: 'required',
     body: newKeyShape,
-    bucket: 'reads',
     handle: async (call) => {
       const { name, scopes, expiresAt } = call.body;
       const expiresAtMs = expiresAt == null ? null : Date.parse(expiresAt);
@@ -35,7 +34,6 @@ export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle: async (call) => {
       await apiKeys.remove(walletOf(call), parameter(call, 'key_id'));
       return { status: 204 };

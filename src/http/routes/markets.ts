@@ -9,7 +9,7 @@ import { okJson } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, parameter, read } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
-import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
+import { categoriesOf, createPageTexts, indexOf, isListed, pageOf } from '../listing';
 
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
@@ -45,7 +45,7 @@ export function marketEndpoints({ marketList, standing }: Context, kept: KeptAns
     read(PATHS.event, async (call) => {
       const slug = parameter(call, 'slug');
       const all = await marketList();
-      const markets = all.filter((market) => isListed(market) && market.terms.event?.slug === slug);
+      const markets = indexOf(all).byEvent.get(slug) ?? [];
       const event = markets[0]?.terms.event;
       if (!event) throw new Refusal('EVENT_NOT_FOUND');
       return okJson(textOfPage(all, `${PATHS.event} ${slug}`, () => presentEvent(event, markets)));

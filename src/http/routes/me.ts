@@ -24,7 +24,8 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
 
   const balancesOf = async (wallet: string): Promise<Reply> => {
     await freshen(wallet);
-    return ok(presentBalances(await reads.balances(wallet)));
+    const account = await reads.balances(wallet);
+    return { ...ok(presentBalances(account)), looked: account.tokens.length };
   };
 
   const orders = read(
@@ -33,7 +34,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
       const page = { limit: limitOf(call.query, PAGE_SIZES.orders), cursor: cursorOf(call.query) };
       const found = await reads.orders(walletOf(call), await filterOf(context, call.query), page);
       const data = await Promise.all(found.orders.map((view) => context.orderBody(view, 'MAKER')));
-      return ok({ data, nextCursor: found.next });
+      return { ...ok({ data, nextCursor: found.next }), looked: found.looked };
     },
     'required',
   );
@@ -44,7 +45,6 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle: async (call) => {
       const wallet = walletOf(call);
       await faucetLimit(engine.credit(wallet, config.paperGrantMicro), call.response);
@@ -58,7 +58,6 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     path,
     bearer: 'required',
     body: convertShape,
-    bucket: 'reads',
     handle: async (call) => {
       const wallet = walletOf(call);
       const { terms } = await marketOf(parameter(call, 'id'));

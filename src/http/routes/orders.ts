@@ -1,7 +1,7 @@
-import { BATCH_MAX_BYTES, SUBMISSION_COSTS } from '../../wire/limits';
+import { BATCH_MAX_BYTES } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import { presentProblem } from '../../wire/problem';
-import { flagOf, type Query } from '../../wire/queries';
+import { flagOf } from '../../wire/queries';
 import {
   BATCH_ORDERS_MAX,
   type BatchBody,
@@ -36,8 +36,6 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     path: PATHS.submit,
     bearer: 'optional',
     body: submitShape,
-    bucket: 'submissions',
-    cost,
     handle: async (call) => {
       await together();
       const { answer, replayed } = await submit(submissionOf(call, call.body));
@@ -52,8 +50,6 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     // Every booked order has the wallet's signature.
     scope: 'cancel',
     body: submitShape,
-    bucket: 'submissions',
-    cost,
     handle: async (call) => {
       const oldHash = hashOf(parameter(call, 'order_hash'));
       await together();
@@ -68,8 +64,6 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     bearer: 'optional',
     body: batchShape,
     maxBytes: BATCH_MAX_BYTES,
-    bucket: 'submissions',
-    cost,
     parts: ordersIn,
     handle: async (call) => {
       // A batch names its market once, not in each order.
@@ -109,12 +103,6 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
 
   return [one, batch, inPlaceOf];
 }
-
-/** Points of one order. */
-const cost = (query: Query): number => SUBMISSION_COSTS[isDryRun(query) ? 'dryRun' : 'order'];
-
-/** Only for the cost; a later check refuses an invalid `dryRun`. */
-const isDryRun = (query: Query): boolean => query.get('dryRun')?.includes('true') === true;
 
 /** The number of orders, if the body is a batch; a batch that is too long is refused as a whole. */
 function ordersIn(body: unknown): number {

@@ -1,4 +1,4 @@
-import { type MarketView, totalOf } from '../../exchange/facts';
+import { type Balances, type MarketView, totalOf } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import {
   type Tokens,
@@ -18,10 +18,11 @@ import { presentPortfolio } from '../../wire/answers/portfolio';
 import { PATHS } from '../../wire/paths';
 import { worthOf } from '../../wire/prices';
 import { timeframeOf } from '../../wire/queries';
-import { ok, type Reply } from '../answer';
+import { okJson, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Lines of the journal that one answer reads back; the history begins after them. */
 const ROWS_MAX = 5_000;
@@ -30,18 +31,34 @@ const ROWS_PER_PAGE = 1_000;
 const POINTS_MAX = 1_000;
 /** A wallet has at most two outcomes for each market. */
 const POSITIONS_MAX = 100_000;
-const COST = 10;
 
 /** The value of a wallet, now and over time. */
 export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
+  /**
+   * Cached while neither the balances of the wallet nor a market of its tokens changes, for a minute at most: the history costs
+   * as much as thousands of rows.
+   */
   async function portfolio(call: Call<undefined>): Promise<Reply> {
     const wallet = walletOf(call);
+    const timeframe = timeframeOf(call.query);
     const nowMs = Math.trunc(reads.clock());
-    const window = historyWindow(timeframeOf(call.query), nowMs);
+    const balances = await reads.balances(wallet);
+    const held = [...new Set(balances.tokens.map(({ marketId }) => marketId))];
+    const markets = await Promise.all(held.map((id) => reads.kept.market(id)));
+    const stamp = JSON.stringify([balances, markets, Math.floor(nowMs / MINUTE_MS)]);
+    return okJson(
+      await reads.kept.answer({ of: `portfolio ${wallet}`, stamp }, timeframe, async () => {
+        const body = await portfolioAt(wallet, balances, historyWindow(timeframe, nowMs), nowMs);
+        const text = Buffer.from(JSON.stringify(body));
+        return { value: text, bytes: text.length };
+      }),
+    );
+  }
+
+  async function portfolioAt(wallet: string, balances: Balances, window: HistoryWindow, nowMs: number) {
     const midnightMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
     const { positions } = await journal.positions(wallet, {}, { limit: POSITIONS_MAX, cursor: null });
     const { changes, fromMs } = await changesOf(wallet, Math.min(window.fromMs, midnightMs));
-    const balances = await reads.balances(wallet);
     const ids = [
       ...new Set(
         [...positions.filter(isHeld), ...changes.filter((one) => !one.isDeposit)].map(
@@ -68,20 +85,18 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
       (sum, { realizedMicro, costMicro }) => sum + realizedMicro - costMicro,
       0n,
     );
-    return ok(
-      presentPortfolio({
-        valueMicro,
-        cashMicro: balances.freeMicro,
-        reservedMicro: balances.reservedMicro,
-        positionsMicro,
-        pnlMicro: gained + positionsMicro,
-        todayMicro: valueMicro - opening - paidIn,
-        history: [...values, valueMicro].map((value, i) => ({
-          atMs: moments[i] ?? nowMs,
-          valueMicro: value,
-        })),
-      }),
-    );
+    return presentPortfolio({
+      valueMicro,
+      cashMicro: balances.freeMicro,
+      reservedMicro: balances.reservedMicro,
+      positionsMicro,
+      pnlMicro: gained + positionsMicro,
+      todayMicro: valueMicro - opening - paidIn,
+      history: [...values, valueMicro].map((value, i) => ({
+        atMs: moments[i] ?? nowMs,
+        valueMicro: value,
+      })),
+    });
   }
 
   /** Returns moves newest first, and the time from which they are complete. */
@@ -116,7 +131,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     };
   }
 
-  return [{ ...read(PATHS.myPortfolio, portfolio, 'required'), cost: () => COST }];
+  return [read(PATHS.myPortfolio, portfolio, 'required')];
 }
 
 const isHeld = ({ sizeMicro }: HeldPosition): boolean => sizeMicro > 0n;

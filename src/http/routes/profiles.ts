@@ -25,7 +25,6 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
     path: PATHS.myProfile,
     bearer: 'required',
     body: profileShape,
-    bucket: 'reads',
     handle: async (call) => {
       const wallet = walletOf(call);
       await profiles.edit(wallet, call.body);

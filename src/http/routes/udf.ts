@@ -1,17 +1,16 @@
 import { Refusal } from '../../exchange/errors';
-import { windowOf } from '../../wire/answers/candles';
+import { type CandleInterval, LENGTHS_MS, windowOf } from '../../wire/answers/candles';
 import {
   presentBars,
   presentSearch,
   presentSymbol,
   RESOLUTIONS,
-  type Resolution,
+  resolutionOf,
   symbolOf,
   UDF_CONFIG,
   UDF_TYPE,
   udfError,
 } from '../../wire/answers/udf';
-import { costOfRows } from '../../wire/asked';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { barsOf, limitOf, type Query, textOf } from '../../wire/queries';
@@ -22,15 +21,6 @@ import type { KeptAnswers, MarketMoment } from '../kept-answers';
 import { createPageTexts, pageOf } from '../listing';
 
 const BARS_MAX = PAGE_SIZES.candles.most;
-const BUCKET_MS: Readonly<Record<Resolution, number>> = {
-  '1': 60_000,
-  '5': 300_000,
-  '15': 900_000,
-  '60': 3_600_000,
-  '240': 14_400_000,
-  '1D': 86_400_000,
-};
-
 /** TradingView's charts use these; a refusal is `s: "error"`, because charts read no problem documents. */
 export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
@@ -74,13 +64,13 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
   }
 
   async function history({ query }: Call<undefined>): Promise<Reply> {
-    const resolution = resolutionOf(query);
-    if (!resolution) return ok(udfError(`resolution must be one of ${Object.keys(RESOLUTIONS).join(', ')}`));
+    const interval = resolutionOf(textOf(query, 'resolution'));
+    if (!interval) return ok(udfError(`resolution must be one of ${Object.keys(RESOLUTIONS).join(', ')}`));
     const { market, outcome } = symbolOf(textOf(query, 'symbol') ?? '');
     const at = await marketOf(market);
     if (!at) return ok(udfError('unknown_symbol'));
-    const { fromMs, toMs } = stretchOf(query, resolution, reads.clock());
-    const asked = { interval: RESOLUTIONS[resolution], outcome, limit: BARS_MAX, fromMs, toMs };
+    const { fromMs, toMs } = stretchOf(query, interval, reads.clock());
+    const asked = { interval, outcome, limit: BARS_MAX, fromMs, toMs };
     const window = windowOf(asked, reads.clock());
     const json = await kept.json(
       at.moment,
@@ -95,7 +85,7 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
     read(PATHS.udfConfig, async () => ok(UDF_CONFIG)),
     read(PATHS.udfSymbols, symbols),
     read(PATHS.udfSearch, search),
-    { ...read(PATHS.udfHistory, history), cost: historyCost },
+    read(PATHS.udfHistory, history),
     read(PATHS.udfTime, async () => ({
       status: 200,
       text: { type: 'text/plain; charset=utf-8', text: String(Math.trunc(reads.clock() / 1_000)) },
@@ -103,24 +93,11 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
   ];
 }
 
-function resolutionOf(query: Query): Resolution | null {
-  const text = (textOf(query, 'resolution') ?? '').toUpperCase();
-  const name = text === 'D' ? '1D' : text;
-  return name in RESOLUTIONS ? (name as Resolution) : null;
-}
-
 /** `to` is exclusive. `countback` replaces `from`; if the range is too long, the answer has its end. */
-function stretchOf(query: Query, resolution: Resolution, nowMs: number) {
+function stretchOf(query: Query, interval: CandleInterval, nowMs: number) {
   const { fromMs, toMs, countback } = barsOf(query);
-  const bucketMs = BUCKET_MS[resolution];
+  const bucketMs = LENGTHS_MS[interval];
   const lastMs = Math.floor(Math.min(toMs - 1, nowMs) / bucketMs) * bucketMs;
   const earliestMs = Math.max(0, lastMs - (Math.min(countback ?? BARS_MAX, BARS_MAX) - 1) * bucketMs);
   return { fromMs: countback === undefined ? Math.max(fromMs, earliestMs) : earliestMs, toMs: toMs - 1 };
 }
-
-const historyCost = (query: Query): number =>
-  costOfRows(() => {
-    const { fromMs, toMs, countback } = barsOf(query);
-    const resolution = resolutionOf(query);
-    return Math.min(BARS_MAX, countback ?? (resolution ? (toMs - fromMs) / BUCKET_MS[resolution] : 1));
-  });

@@ -63,7 +63,7 @@ type Stretch = readonly [low: number, high: number];
 
 /** Entries read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 100;
-const STEPS_MAX = 50;
+const STEPS_MAX = 5;
 /** After every line of an entry. */
 const LINE_MAX = 999_999;
 /** The times of a journal rise, except that the clocks of two Redis may differ by this when one takes over from the other. */
@@ -71,22 +71,26 @@ const DISORDER_MS = 60_000;
 const CURSOR = /^(\d{1,12})-(\d{1,6})$/;
 const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
+/** `looked` is the number of positions, or of lines, that were read for the page. */
+export interface PositionsPage {
+  readonly positions: HeldPosition[];
+  readonly next: string | null;
+  readonly looked: number;
+}
+export interface JournalPage {
+  readonly rows: JournalRow[];
+  readonly next: string | null;
+  readonly looked: number;
+}
+
 export interface JournalReads {
   /** Returns the wallet's positions, open or closed, latest opened first. Throws INVALID_CURSOR. */
-  positions(
-    address: string,
-    filter: PositionsFilter,
-    page: Page,
-  ): Promise<{ positions: HeldPosition[]; next: string | null }>;
+  positions(address: string, filter: PositionsFilter, page: Page): Promise<PositionsPage>;
   /**
    * Throws INVALID_CURSOR. A line that is added during a walk comes before its beginning (newest first) or at its end (oldest
    * first). A cursor is the last line that was shown, and means the same in both directions.
    */
-  rows(
-    address: string,
-    filter: JournalFilter,
-    page: RowsPage,
-  ): Promise<{ rows: JournalRow[]; next: string | null }>;
+  rows(address: string, filter: JournalFilter, page: RowsPage): Promise<JournalPage>;
 }
 
 /** Reads the journal of one wallet, after recording everything that happened before the request. */
@@ -102,7 +106,7 @@ export function createJournalReads({
     address: string,
     { marketId, status }: PositionsFilter,
     page: Page,
-  ): Promise<{ positions: HeldPosition[]; next: string | null }> {
+  ): Promise<PositionsPage> {
     const after = page.cursor === null ? null : parsePlace(page.cursor);
     await journal.catchUp();
     const stored = await redis.hgetallBuffer(keys.positions(addressBytes(address)));
@@ -120,23 +124,21 @@ export function createJournalReads({
     const shown = found.slice(0, page.limit);
     const last = shown.at(-1);
     const next = last && found.length > page.limit ? placeOf(last) : null;
-    return { positions: shown, next };
+    return { positions: shown, next, looked: held.length };
   }
 
-  async function rows(
-    address: string,
-    filter: JournalFilter,
-    page: RowsPage,
-  ): Promise<{ rows: JournalRow[]; next: string | null }> {
+  async function rows(address: string, filter: JournalFilter, page: RowsPage): Promise<JournalPage> {
     const isAscending = page.order === 'asc';
     const after = page.cursor === null ? null : parseCursor(page.cursor);
     await journal.catchUp();
     const list = await openLines(addressBytes(address));
     let [low, high] = await stretchOf(list, page, after, isAscending);
     const shown: JournalRow[] = [];
+    let looked = 0;
     for (let step = 0; step < STEPS_MAX && low < high && shown.length <= page.limit; step++) {
       const [from, end] = stepOf([low, high], list.left, isAscending);
       const packed = await list.read(from, end);
+      looked += packed.length;
       const entries = packed.flatMap((entry, i) =>
         entry ? [{ entry: from + i, is: unpackEntry(entry) }] : [],
       );
@@ -150,9 +152,9 @@ export function createJournalReads({
       [low, high] = isAscending ? [end, high] : [low, from];
     }
     const last = shown[page.limit - 1];
-    if (shown.length > page.limit && last) return { rows: shown.slice(0, page.limit), next: last.id };
-    if (low >= high) return { rows: shown, next: null };
-    return { rows: shown, next: isAscending ? `${low - 1}-${LINE_MAX}` : `${high}-0` };
+    if (shown.length > page.limit && last) return { rows: shown.slice(0, page.limit), next: last.id, looked };
+    if (low >= high) return { rows: shown, next: null, looked };
+    return { rows: shown, next: isAscending ? `${low - 1}-${LINE_MAX}` : `${high}-0`, looked };
   }
 
   /** Returns the range of entries that may have rows of a page. */

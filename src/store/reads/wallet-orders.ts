@@ -39,9 +39,8 @@ export interface WalletIndex<Entry extends WalletEntry = WalletEntry> {
 
 type Views = (found: readonly FoundOrder[]) => Promise<readonly (OrderView | null)[]>;
 
-/** Orders read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
+/** Orders read for one page: a filter that matches little gets a short page and a cursor. */
 export const STEP = 500;
-const STEPS_MAX = 10;
 /** The most orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being skipped. */
 const TIES = 64;
 const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
@@ -123,9 +122,15 @@ export function ordersOf<Entry extends WalletEntry>(
   ): Promise<OrdersPage> {
     const wallet = addressBytes(address);
     let from: WalletEntry | null = page.cursor === null ? null : parseCursor(page.cursor);
+    const isOpen = filter.status === 'open';
+    const isFiltered = Object.keys(filter).length > (isOpen ? 1 : 0);
     const shown: FoundOrder[] = [];
-    for (let step = 0; step < STEPS_MAX; step++) {
-      const { found, more } = await entries(wallet, from, filter.status === 'open');
+    let looked = 0;
+    while (looked < STEP) {
+      // One more than the page shows whether there are others.
+      const most = isFiltered ? STEP - looked : page.limit + 1 - shown.length;
+      const { found, more } = await entries(wallet, from, isOpen, most);
+      looked += found.length;
       const kept = new Map(
         (await records(found))
           .filter(({ record }) => matches(record, filter))
@@ -133,19 +138,24 @@ export function ordersOf<Entry extends WalletEntry>(
       );
       for (const entry of found) {
         const one = kept.get(hashHex(entry.hash));
-        if (one && shown.length === page.limit) return result(shown, from);
+        if (one && shown.length === page.limit) return result(shown, from, looked);
         if (one) shown.push(one);
         from = entry;
       }
-      if (!more) return result(shown, null);
+      if (!more) return result(shown, null, looked);
     }
-    return result(shown, from);
+    return result(shown, from, looked);
   }
 
-  async function result(shown: readonly FoundOrder[], next: WalletEntry | null): Promise<OrdersPage> {
+  async function result(
+    shown: readonly FoundOrder[],
+    next: WalletEntry | null,
+    looked: number,
+  ): Promise<OrdersPage> {
     return {
       orders: (await views(shown)).flatMap((view) => (view ? [view] : [])),
       next: next && `${next.rank}_${next.hash.toString('hex')}`,
+      looked,
     };
   }
 

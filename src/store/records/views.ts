@@ -55,6 +55,8 @@ export interface OrdersFilter {
 export interface OrdersPage {
   readonly orders: readonly OrderView[];
   readonly next: string | null;
+  /** The orders that were read for the page. */
+  readonly looked: number;
 }
 
 /** `<marketId>-<sequence>-<index>`: unique, and the sequence gives the order in time. */

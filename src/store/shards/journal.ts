@@ -66,7 +66,8 @@ export function journalOverShards(
     const shown = all.slice(0, page.limit);
     const last = shown.at(-1);
     const isCut = all.length > page.limit || found.some(({ next }) => next !== null);
-    return { positions: shown, next: last && isCut ? placeOf(last) : null };
+    const looked = found.reduce((sum, part) => sum + part.looked, 0);
+    return { positions: shown, next: last && isCut ? placeOf(last) : null, looked };
   }
 
   const rows: JournalReads['rows'] = async (address, filter, page) => {
@@ -76,9 +77,15 @@ export function journalOverShards(
     const shards = await shardsOf(address, filter.marketId);
     const walks = shards.map((shard) => walkFrom(shard, before, isAscending));
     const each = Math.max(LINES_MIN, Math.ceil(page.limit / Math.max(1, shards.length)));
+    let looked = 0;
     const read = async (walk: Walk): Promise<void> => {
       const asked = { ...page, limit: each, cursor: walk.from };
-      const { rows: lines, next } = await partAt(parts, walk.shard).rows(address, filter, asked);
+      const {
+        rows: lines,
+        next,
+        looked: more,
+      } = await partAt(parts, walk.shard).rows(address, filter, asked);
+      looked += more;
       walk.lines.push(...lines);
       walk.from = next;
       walk.isOver = next === null;
@@ -89,11 +96,12 @@ export function journalOverShards(
       ...line,
       id: shard === 0 ? line.id : `${shard}-${line.id}`,
     }));
-    if (walks.every(({ lines, isOver }) => isOver && lines.length === 0)) return { rows: shown, next: null };
+    if (walks.every(({ lines, isOver }) => isOver && lines.length === 0))
+      return { rows: shown, next: null, looked };
     const places = before ?? Array.from({ length: count }, () => null);
     for (const walk of walks) places[walk.shard] = placeBehind(walk, isAscending);
     const last = taken.at(-1)?.shard ?? cursor?.last ?? null;
-    return { rows: shown, next: encodeCursor({ places, isAscending, last }) };
+    return { rows: shown, next: encodeCursor({ places, isAscending, last }), looked };
   };
 
   return { positions, rows };

@@ -124,7 +124,9 @@ function walletsOverShards(
     async orders(address, filter, page) {
       if (filter.marketId === undefined) return everywhere(address, filter, page);
       const shard = await directory.find(filter.marketId);
-      return shard === null ? { orders: [], next: null } : partAt(parts, shard).orders(address, filter, page);
+      return shard === null
+        ? { orders: [], next: null, looked: 0 }
+        : partAt(parts, shard).orders(address, filter, page);
     },
   };
 }

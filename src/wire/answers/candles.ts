@@ -8,7 +8,7 @@ export const CANDLE_INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
 export type CandleInterval = (typeof CANDLE_INTERVALS)[number];
 
 const MINUTE_MS = 60_000;
-const LENGTHS_MS: Readonly<Record<CandleInterval, number>> = {
+export const LENGTHS_MS: Readonly<Record<CandleInterval, number>> = {
   '1m': MINUTE_MS,
   '5m': 5 * MINUTE_MS,
   '15m': 15 * MINUTE_MS,

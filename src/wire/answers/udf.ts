@@ -14,7 +14,14 @@ export const RESOLUTIONS = {
   '240': '4h',
   '1D': '1d',
 } as const satisfies Record<string, CandleInterval>;
-export type Resolution = keyof typeof RESOLUTIONS;
+type Resolution = keyof typeof RESOLUTIONS;
+
+/** The interval of the candles; null for a resolution that there is not. */
+export function resolutionOf(sent = ''): CandleInterval | null {
+  const text = sent.toUpperCase();
+  const name = text === 'D' ? '1D' : text;
+  return name in RESOLUTIONS ? RESOLUTIONS[name as Resolution] : null;
+}
 
 const NAMES = Object.keys(RESOLUTIONS);
 const INTRADAY = NAMES.filter((name) => name !== '1D');
