@@ -74,7 +74,6 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
-    bucket: 'reads',
     handle: async (call) => engine.redeem((await marketOf(parameter(call, 'id'))).terms.id),
   };
 
