@@ -2,6 +2,7 @@
 
 local book = require('lib.book')
 local caps = require('lib.caps')
+local fresh = require('lib.fresh')
 local ledger = require('lib.ledger')
 local legs = require('lib.legs')
 local order = require('lib.order')
@@ -231,6 +232,7 @@ function finality.finish(shard, e, left, now_ms)
   for i = 1, is_confirmed and #e.found or 0 do
     local leg = e.found[i]
     caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
+    fresh.earn(shard, caps.field(leg.wallet, e.market, leg.got), leg.brought)
   end
   finality.change(shard, e, now_ms)
   if not is_confirmed then
