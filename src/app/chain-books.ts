@@ -87,10 +87,9 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
     toMicro: (units) => micro(Number(units / scale.microAmount)),
     onError: (error) => log.warn({ err: error.message }, 'reading a wallet from the chain'),
   });
-  const { unsettledMaxNewMicro, freshMaxMicro } = chainConfig;
+  const { unsettledMaxNewMicro } = chainConfig;
   const placing: ChainPlacing = {
     unsettledMaxNewMicro,
-    freshMaxMicro,
     see: seeing.see,
     approval: (asset) => ({
       spender: exchangeAddress,

@@ -89,7 +89,7 @@ export function createSubmit(routes: Context): Submit {
 }
 
 async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
-  const { body, caller, dryRun, arrivedAt, address } = submission;
+  const { body, caller, dryRun, arrivedAt } = submission;
   const signed = signedOrderOf(body.order, checksumAddress);
   if (caller && caller.address !== signed.maker) {
     throw new Refusal(
@@ -104,11 +104,7 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
   const progress: Progress = { stage: 'terms' };
   let request: PlaceRequest;
   try {
-    request = check(
-      context,
-      { signed, outcome, terms, orderType, body, dryRun, arrivedAt, address },
-      progress,
-    );
+    request = check(context, { signed, outcome, terms, orderType, body, dryRun, arrivedAt }, progress);
   } catch (refusal) {
     return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
@@ -155,7 +151,6 @@ interface Candidate {
   readonly body: SubmitBody;
   readonly dryRun: boolean;
   readonly arrivedAt: number;
-  readonly address: string;
 }
 
 /**
@@ -167,7 +162,7 @@ function check(
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
-  const { signed, outcome, terms, orderType, body, dryRun, arrivedAt, address } = candidate;
+  const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
   checkTerms(signed, terms, walletSignatures !== null);
   // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
   const refused = behind();
@@ -198,7 +193,6 @@ function check(
     clientOrderId: body.clientOrderId ?? null,
     signed: packSigned(signed, signature),
     dryRun,
-    address,
   };
 }
 
