@@ -105,6 +105,7 @@ test.each([
     ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
     chain: {
       unsettledMaxNewMicro: micro(0),
+      freshMaxMicro: micro(0),
       async see(wallet, marketId) {
         const at = final();
         // The books move on before a late reading arrives, so it is too old.
