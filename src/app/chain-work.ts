@@ -15,7 +15,7 @@ import { createWithdraw } from '../jobs/chain/withdraw';
 import type { Logger } from '../log';
 import { createIntents } from '../store/chain/intents';
 import { createChainLedger } from '../store/chain/ledger';
-import { createSendable } from '../store/chain/sendable';
+import { createSendable, unsettledMarkets } from '../store/chain/sendable';
 import { createWithdrawals } from '../store/chain/withdrawals';
 import { createPlainLease } from '../store/outbox/lease';
 import { settlementId } from '../store/records/settlement';
@@ -113,6 +113,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     view: reads.view,
     allMarkets: marketList,
     now: store.clock.now,
+    unsettledMarkets: () => unsettledMarkets(store),
   };
   const observer = observe(config, chain, store, log);
   const operator = operate(config, chain, store, log);

@@ -182,9 +182,9 @@ export const reportCall = (
 export const payoutsOf = (outcome: OutcomeIndex | null): Payouts =>
   outcome === null ? [1n, 1n] : outcome === 0 ? [1n, 0n] : [0n, 1n];
 
-/** Voids all orders that the wallet signed with its present nonce; the contract waits a while first. */
+/** Voids the orders that the wallet signed with its present nonce; the contract waits a while first. */
 export const nonceCall = ({ exchangeAddress: to }: Contracts): WalletCall => ({
   to,
   data: EXCHANGE.encodeFunctionData('incrementNonce'),
-  description: 'Raise the nonce, which voids all orders that you signed before',
+  description: 'Raise the nonce by one, which voids all orders that you signed with the present one',
 });

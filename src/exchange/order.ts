@@ -222,6 +222,24 @@ const EXPIRATION_MAX = 4_102_444_800n;
 /** An expiration above this must be in milliseconds: as milliseconds it is a day of 2001, as seconds the year 33658. */
 const MILLISECONDS_FROM = 1_000_000_000_000n;
 
+/** The most by which an order's nonce may be above its wallet's, with funds on a chain (lua/chain/lib/booking.lua). */
+export const NONCE_AHEAD_MAX = 1_000;
+
+/** Seconds ahead, with funds on a chain, for an order that never rests. */
+const IMMEDIATE_AHEAD_MAX_SEC = 600n;
+
+/**
+ * Throws INVALID_EXPIRATION when an order that never rests does not expire soon: the contract accepts what is left of it until
+ * then, whatever happens here.
+ */
+export function checkImmediateExpiry(order: SignedOrder, orderType: OrderType, nowMs: number): void {
+  if (orderType === 'GTC' || orderType === 'POST_ONLY') return;
+  const maximum = BigInt(Math.trunc(nowMs / 1_000)) + IMMEDIATE_AHEAD_MAX_SEC;
+  if (order.expiration !== 0n && order.expiration <= maximum) return;
+  const detail = `a signed ${orderType} order stays valid on the chain until it expires: expiration must be at most ${maximum}, ten minutes ahead, and not 0`;
+  throw new Refusal('INVALID_EXPIRATION', detail, { maximum: maximum.toString() });
+}
+
 /**
  * Throws ORDER_EXPIRED when the order has expired (`now >= expiration`), INVALID_EXPIRATION when its expiration is after
  * EXPIRATION_MAX. The script checks the expiration again, by Redis time.

@@ -6,7 +6,9 @@ import type { Market } from '../exchange/facts';
 import type { MarketTerms, OutcomeIndex } from '../exchange/market';
 import {
   checkExpiry,
+  checkImmediateExpiry,
   checkTerms,
+  NONCE_AHEAD_MAX,
   orderOf,
   outcomeOfOrder,
   SIGNATURE_TYPE_CONTRACT,
@@ -158,7 +160,7 @@ interface Candidate {
  * still `confirm` its signature.
  */
 function check(
-  { reads, verifier, walletSignatures, scale, behind }: Context,
+  { reads, verifier, walletSignatures, scale, behind, config }: Context,
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
@@ -173,6 +175,7 @@ function check(
   const order = orderOf(signed, outcome, orderType, terms, scale);
   const [nowMs, waitedMs] = [reads.clock(), performance.now() - arrivedAt];
   checkExpiry(signed, nowMs);
+  if (config.chain) checkImmediateExpiry(signed, orderType, nowMs);
   const orderHash = verifier.hash(signed);
   const isContract = signed.signatureType === SIGNATURE_TYPE_CONTRACT;
   const signature = isContract ? contractSignature(signed, orderHash) : verifier.verify(signed, orderHash);
@@ -228,7 +231,9 @@ function charge({ limiter }: Context, { address, dryRun }: Submission, refusal: 
 async function checkNonce({ reads, config }: Context, { maker, nonce }: SignedOrder): Promise<void> {
   const current = await reads.nonce(maker);
   // The contract also takes a nonce that the wallet has not reached yet.
-  const isWrong = config.chain ? nonce < BigInt(current) : nonce !== BigInt(current);
+  const isWrong = config.chain
+    ? nonce < BigInt(current) || nonce > BigInt(current + NONCE_AHEAD_MAX)
+    : nonce !== BigInt(current);
   if (isWrong) throw wrongNonce(current);
 }
 

@@ -56,6 +56,23 @@ test('a market opens when its tokens are registered in a final block, not before
   await untilStatus('OPEN');
 });
 
+test('what never rests must end soon, and no nonce may be far ahead', async () => {
+  const bid = { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 } as const;
+  const ahead = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
+  const answerTo = async (more: Record<string, unknown>, orderType = 'GTC') =>
+    (await patiently(() => alice.submit(market, bid, { orderType, more }))).body;
+  for (const orderType of ['IOC', 'FOK', 'MARKET']) {
+    for (const expiration of ['0', ahead(7_000)]) {
+      const refused = await answerTo({ expiration }, orderType);
+      expect(refused).toMatchObject({ status: 400, code: 'INVALID_EXPIRATION' });
+      expect(Number(refused.maximum)).toBeLessThan(Number(ahead(700)));
+    }
+    expect((await answerTo({ expiration: ahead(300) }, orderType)).code).toMatch(/^INSUFFICIENT/);
+  }
+  expect(await answerTo({ nonce: '1001' })).toMatchObject({ code: 'INVALID_NONCE_VALUE', current: '0' });
+  expect((await answerTo({ nonce: '1000' })).code).toMatch(/^INSUFFICIENT/);
+});
+
 test('the faucet mints collateral once an hour, and sends gas', async () => {
   expect((await balancesOf(alice)).collateral.total).toBe('0');
   for (const trader of [alice, bob])

@@ -13,6 +13,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { noteFunds } from '../../src/store/chain/funds';
 import { createChainRequests } from '../../src/store/chain/requests';
+import { unsettledMarkets } from '../../src/store/chain/sendable';
 import { startTestRedis } from '../support/redis';
 import { ENVIRONMENT } from '../support/settings';
 import { until } from '../support/waiting';
@@ -58,6 +59,7 @@ beforeAll(async () => {
     ...{ finalBlock: store.books.finalBlock, markets: store.ownMarkets, view: store.reads.view },
     allMarkets: store.marketList,
     now: store.clock.now,
+    unsettledMarkets: () => unsettledMarkets(store),
   };
 });
 afterEach(() => nodes.heal());
@@ -166,15 +168,24 @@ test('a request for test funds is forgotten after an hour', async () => {
   expect(await store.chainRequests.thirsty()).not.toContain(wallet);
 });
 
-test('a key that may not register tokens pays nothing for trying', async () => {
+test('a registration that the chain would refuse costs nothing, and no role is needed for one that it takes', async () => {
   const terms = await create('May the oracle register?');
   await store.chainRequests.openMarket(terms.id);
+  const { conditions } = parts;
   const open = createOpenOnChain(parts);
+  const refused = createOpenOnChain({
+    ...parts,
+    conditions: {
+      ...conditions,
+      register: (market) =>
+        conditions.register({ ...market, tokenIds: [market.tokenIds[1], market.tokenIds[0]] }),
+    },
+  });
   await open();
   const [money, nonce] = [await moneyOf(oracle.address), await nonceOf(oracle.address)];
-  for (let round = 0; round < 3; round++) await expect(open()).rejects.toThrow(terms.conditionId);
+  for (let round = 0; round < 3; round++) await expect(refused()).rejects.toThrow(terms.conditionId);
   expect([await moneyOf(oracle.address), await nonceOf(oracle.address)]).toEqual([money, nonce]);
-  await world.call(world.admin.address, 'addOperator', oracle.address);
+  expect(await world.read('isOperator', oracle.address)).toBe(false);
   await open();
   expect(await nonceOf(oracle.address)).toBe(nonce + 1);
   await finalize();
@@ -232,6 +243,34 @@ test('a result that is not due is not reported, and can be withdrawn until it is
   await finalize();
   await createReportResults(parts)();
   expect(await statusOf(terms.id)).toBe('RESOLVED');
+});
+
+test('the last matches of a market are settled before its result is reported, for ten minutes', async () => {
+  const { wantResult } = store.chainRequests;
+  const terms = await openMarketOf(oracle.address, 'Who was late?');
+  const other = await openMarketOf(oracle.address, 'Who was not?');
+  const settlement = {
+    ...{ part: 0, takerHash: `0x${'1'.repeat(64)}`, makerHashes: [`0x${'2'.repeat(64)}`] },
+    ...{ takerFillAmount: 6n, makerFillAmounts: [10n], matchTypes: ['COMPLEMENTARY' as const] },
+    ...{ refundAmount: 0n, takerFeeAmount: 0n, makerFeeAmounts: [0n] },
+  };
+  await store.redis.xadd(
+    ...([`${store.keys.prefix}m:${terms.id}:t`, '1000-1', 'r', Buffer.from('1'.repeat(64), 'hex')] as const),
+  );
+  const ref = { marketId: terms.id, tradeMs: 1_000, sequence: 1 };
+  await store.settlements.record([{ ref, settlement }], 'MATCHED');
+  expect(await unsettledMarkets(store)).toEqual(new Set([terms.id]));
+  const want = (dueMs: number) => wantResult(terms.id, { outcome: 0, evidence: null, dueMs });
+  const nonce = await nonceOf(oracle.address);
+  await want(store.clock.now() - 60_000);
+  await createReportResults(parts)();
+  expect(await nonceOf(oracle.address)).toBe(nonce);
+  await wantResult(other.id, { outcome: 1, evidence: null, dueMs: store.clock.now() - 60_000 });
+  await createReportResults(parts)();
+  expect(await nonceOf(oracle.address)).toBe(nonce + 1);
+  await want(store.clock.now() - 700_000);
+  await createReportResults(parts)();
+  expect(await nonceOf(oracle.address)).toBe(nonce + 2);
 });
 
 test('only markets that live are asked about', async () => {

@@ -21,6 +21,9 @@ local booking = {}
 
 -- src/store/verbs/place.ts subtracts it; as much must be left when the order comes.
 booking.MARGIN_S = 30
+-- An order's nonce may be so far above the wallet's: one that survives every raise could be filled by a stolen key for ever. The
+-- contract takes a thousand times as much above the nonce that the wallet asked for last. src/exchange/order.ts has it, too.
+local NONCE_AHEAD_MAX = 1000
 -- A wallet's numbers serve while they are no older than so many final blocks.
 local SEEN_BLOCKS = 4
 
@@ -52,7 +55,7 @@ local function objection_of(q, b, a)
   if seen then
     local current = ledger.cash(a, 1)[ledger.NONCE]
     local is_exact = redis.call('HGET', q.shard .. 'funds', 'hold') == ledger.BY_LIMIT
-    least = (is_exact or q.nonce < current) and current or q.nonce
+    least = (is_exact or q.nonce < current or q.nonce > current + NONCE_AHEAD_MAX) and current or q.nonce
   end
   local ends = q.expiration > 0 and q.expiration + booking.MARGIN_S or 0
   local status = agenda.status(q.shard, q.market, b.status, q.now_ms)

@@ -10,10 +10,14 @@ interface ResolveParts extends OnChainParts {
   readonly now: () => number;
   /** Every market that the exchange knows. */
   readonly allMarkets: () => Promise<readonly MarketView[]>;
+  /** The markets with matches that the chain has not settled yet. */
+  readonly unsettledMarkets: () => Promise<ReadonlySet<string>>;
 }
 
 /** An operator who withdraws a result knows the clock of Redis as little exactly as this process. */
 const CLOCK_MARGIN_MS = 1_000;
+/** Matches that wait for the chain longer than this hold up no result. */
+const MATCHES_MS_MAX = 600_000;
 const FOLLOW_EVERY_MS = 5_000;
 const MARKETS_MAX = 200;
 
@@ -48,9 +52,12 @@ function createFollow({ conditions, view, markets, requests }: ResolveParts) {
   };
 }
 
-/** Reports the results that operators have set, where the worker has the oracle's key, and takes them over when they are final. */
+/**
+ * Reports the results that operators have set, where the worker has the oracle's key, and takes them over when they are final. The
+ * market's last matches are settled first, because the contract refuses them once the condition is paid out.
+ */
 export function createReportResults(parts: ResolveParts) {
-  const { requests, conditions, finalBlock, view, oracle, now } = parts;
+  const { requests, conditions, finalBlock, view, oracle, now, unsettledMarkets } = parts;
   const follow = createFollow(parts);
 
   return async (): Promise<void> => {
@@ -59,9 +66,11 @@ export function createReportResults(parts: ResolveParts) {
     const block = await finalBlock();
     const results = new Map(wanted);
     const open: MarketView['terms'][] = [];
+    const unsettled = await unsettledMarkets();
     await forEachMarket(results.keys(), async (id) => {
       if (await follow(id, block, results.get(id)?.evidence ?? null)) return;
-      if (now() < (results.get(id)?.dueMs ?? 0) + CLOCK_MARGIN_MS) return;
+      const lateMs = now() - (results.get(id)?.dueMs ?? 0);
+      if (lateMs < CLOCK_MARGIN_MS || (unsettled.has(id) && lateMs < MATCHES_MS_MAX)) return;
       const { terms } = await view(id);
       if (terms.oracle.toLowerCase() === oracle?.address.toLowerCase()) open.push(terms);
     });

@@ -1,3 +1,4 @@
+import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { LIST_PLACE } from '../records/layout';
 import {
@@ -28,20 +29,32 @@ export interface Sendable {
   among(keys: readonly SettlementKey[]): Promise<readonly SettlementRecord[]>;
 }
 
+interface Door {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+}
+
 const STEP = 500;
 const WAITING = ['MATCHED', 'RETRYING'] as const;
 const CODES: ReadonlySet<number | undefined> = new Set(
   WAITING.map((status) => SETTLEMENT_STATUSES.indexOf(status)),
 );
 
+/** The markets of settlements that have not ended. */
+export async function unsettledMarkets({ redis, keys }: Door): Promise<ReadonlySet<MarketId>> {
+  const found = new Set<MarketId>();
+  let from: string | Buffer = '-';
+  for (let read = STEP; read === STEP; ) {
+    const members: Buffer[] = await redis.zrangebylexBuffer(keys.unsettled, from, '+', 'LIMIT', 0, STEP);
+    for (const member of members) found.add(settlementKey(member.subarray(LIST_PLACE.bytes)).marketId);
+    from = Buffer.concat([Buffer.from('('), members.at(-1) ?? Buffer.alloc(0)]);
+    read = members.length;
+  }
+  return found;
+}
+
 /** The settlements that wait for the operator. */
-export function createSendable({
-  redis,
-  keys,
-}: {
-  readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-}): Sendable {
+export function createSendable({ redis, keys }: Door): Sendable {
   /** Most of them are under way, so only those that wait are decoded. */
   const waiting = (key: SettlementKey, packed: Buffer | null | undefined): SettlementRecord[] =>
     packed && CODES.has(packed[0]) ? [decodeSettlement(key, packed)] : [];

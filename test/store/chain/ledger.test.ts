@@ -1,3 +1,4 @@
+import { NONCE_AHEAD_MAX } from '../../../src/exchange/order';
 import { createJournal } from '../../../src/store/journal/journal';
 import { unpackEntry, unpackPositions } from '../../../src/store/records/position';
 import { createMatches } from '../../../src/store/settlement/matches';
@@ -263,6 +264,11 @@ test('a nonce raised on the chain ends the orders below it, and higher ones are 
   expect(stored.get(low.record.orderHash)?.status).toBe('INVALIDATED');
   expect(await codeOf(place(buy(alice, 0, '1', '0.50', { nonce: 2 })))).toBe('INVALID_NONCE_VALUE');
   expect(await codeOf(place(buy(alice, 0, '1', '0.50', { nonce: 7 })))).toBe('no refusal');
+  // No raise would end an order whose nonce is far above.
+  expect(await codeOf(place(buy(alice, 0, '1', '0.50', { nonce: 3 + NONCE_AHEAD_MAX })))).toBe('no refusal');
+  expect(await codeOf(place(buy(alice, 0, '1', '0.50', { nonce: 4 + NONCE_AHEAD_MAX })))).toBe(
+    'INVALID_NONCE_VALUE',
+  );
 });
 
 test('a contract that takes the limit first holds the limit of the taker until the match is final', async () => {
