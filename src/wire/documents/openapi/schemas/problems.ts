@@ -80,7 +80,10 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   },
   INVALID_EXPIRATION: {
     members: {
-      maximum: described(ref('Uint256'), 'The latest expiration that an order may have: 2100-01-01.'),
+      maximum: described(
+        ref('Uint256'),
+        'The latest expiration that the order may have: 2100-01-01, and with funds on a chain ten minutes ahead for `IOC`, `FOK` and `MARKET`, which must have one.',
+      ),
       minimum: described(
         ref('Uint256'),
         'The earliest expiration that an order with one may have now, with funds on a chain.',
