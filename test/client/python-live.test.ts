@@ -220,10 +220,10 @@ def raises_once(order):
 live.on("order:update", raises_once)
 live.start()
 until("the book is live", lambda: book.state == "live")
-for price in ("0.2", "0.21"):
+for price in ("0.13", "0.14"):
     client.place(trading, bid(price))
 until("both are handled", lambda: len(seen) == 2)
-until("the book has both", lambda: len(book.levels("bids")) == 2)
+until("the book has both", lambda: {("0.13", "10"), ("0.14", "10")} <= set(book.levels("bids")))
 print(book.state, errors, live.connections)
 live.close()
 `;
@@ -247,8 +247,8 @@ entered.wait()
 `;
 
 const KEEPS = `${BLOCKS}
-client.place(trading, bid("0.21"))
-until("the book is kept", lambda: len(book.levels("bids")) == 2)
+client.place(trading, bid("0.15"))
+until("the book is kept", lambda: ("0.15", "10") in book.levels("bids"))
 print(book.state, live.connections)
 release.set()
 live.close()

@@ -6,6 +6,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * a file took; this list is for machines that have never run them.
  */
 const SECONDS = {
+  'client/python-live': 60,
   'jobs/shards': 20,
   'shards/away': 9,
   'shards/exchange': 12,
