@@ -182,6 +182,7 @@ describe('refused values', () => {
     ['CHAIN_START_BLOCK', ['-1', '1.5', 'latest']],
     ['GAS_PRICE_MAX', ['0', '-1', '10001', '1 gwei', '0.0000000001']],
     ['UNSETTLED_MAX_NEW', ['-1', 'all', '0.0000001']],
+    ['FRESH_FUNDS_MAX', ['-1', 'all', '0.0000001']],
     ['CONTRACTS_AUDIT', ['yes', 'x'.repeat(201)]],
     ['DEMO', ['maybe']],
   ];

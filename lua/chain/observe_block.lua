@@ -18,7 +18,7 @@
 --          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
 --          cancel (a later call with its reading or cancel_unpaid does it)
 -- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order
---          that gets lots of a failed match back (lib/restoring)
+--          that gets lots of a failed match back (lib/restoring); MARKET for each that failed
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')

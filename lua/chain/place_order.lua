@@ -15,7 +15,9 @@
 --          has no new final block, and
 --          INVALID_EXPIRATION minimum | WALLET_SUSPENDED strikes, packed (lib/standing)
 --          INSUFFICIENT_ALLOWANCE required available asset | OPEN_ORDERS_LIMIT limit
---          UNSETTLED_LIMIT limit unsettled resting settled growsAt required: resting is 1 when open orders are counted, growsAt the
+--          UNSETTLED_LIMIT limit unsettled resting settled growsAt required: resting is 1 when open orders are counted, 2 when
+--                     limit is what counts of fresh funds and unsettled what is promised of them (lib/fresh; the funds are watched from
+--                     now on), 3 when both are of the new wallets of the client's address; growsAt the
 --          value of settled matches at which the limit grows, 0 for never, and required what this order counts for
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as lua/place_order.lua

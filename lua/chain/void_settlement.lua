@@ -9,7 +9,7 @@
 -- Returns  { code, nowMs, cancelled, more }: OK, and cancel_unpaid cancels the rest when more is 1; or OVER, UNKNOWN or LIVE when it
 --          is SUBMITTED, nothing changed
 -- Emits    SETTLE and BALANCE; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order that gets lots back
---          (lib/restoring)
+--          (lib/restoring); MARKET for each that failed
 -- Bound    one settlement, CANCEL_MAX orders (lib/unfunded)
 
 local finality = require('lib.finality')

@@ -87,9 +87,10 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
     toMicro: (units) => micro(Number(units / scale.microAmount)),
     onError: (error) => log.warn({ err: error.message }, 'reading a wallet from the chain'),
   });
-  const { unsettledMaxNewMicro } = chainConfig;
+  const { unsettledMaxNewMicro, freshMaxMicro } = chainConfig;
   const placing: ChainPlacing = {
     unsettledMaxNewMicro,
+    freshMaxMicro,
     see: seeing.see,
     approval: (asset) => ({
       spender: exchangeAddress,

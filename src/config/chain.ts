@@ -18,6 +18,7 @@ export interface ChainConfig {
   readonly startBlock: number | null;
   readonly gasPriceMaxWei: bigint;
   readonly unsettledMaxNewMicro: Micro;
+  readonly freshMaxMicro: Micro;
 }
 
 /** The values of the variables on which these rules depend. */
@@ -36,6 +37,7 @@ export interface ChainValues {
   readonly CHAIN_START_BLOCK: number | null;
   readonly GAS_PRICE_MAX: bigint;
   readonly UNSETTLED_MAX_NEW: Micro;
+  readonly FRESH_FUNDS_MAX: Micro;
   readonly CONTRACTS_AUDIT: string | null;
   readonly MATCH_MAKERS_MAX: number;
 }
@@ -119,6 +121,7 @@ export function chainConfig(values: ChainValues): ChainConfig {
     startBlock: values.CHAIN_START_BLOCK,
     gasPriceMaxWei: values.GAS_PRICE_MAX,
     unsettledMaxNewMicro: values.UNSETTLED_MAX_NEW,
+    freshMaxMicro: values.FRESH_FUNDS_MAX,
   };
 }
 

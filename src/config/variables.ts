@@ -246,6 +246,11 @@ export const VARIABLES = {
     parseAmount,
     'with FUNDS=chain: the value of fills that a new wallet may have waiting for the chain with its next order; ten times that with its open orders',
   ),
+  FRESH_FUNDS_MAX: variable(
+    '20',
+    parseAmount,
+    'with FUNDS=chain: the value of funds that came into a wallet in the last 50 final blocks which its orders may use at once; 0: any',
+  ),
   CONTRACTS_AUDIT: optional(
     matching(/^[\x20-\x7e]{8,200}$/, 'must be 8 to 200 printable characters'),
     'who audited the exchange contract, when, and where the report is; required with FUNDS=chain on mainnet',

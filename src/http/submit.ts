@@ -91,7 +91,7 @@ export function createSubmit(routes: Context): Submit {
 }
 
 async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
-  const { body, caller, dryRun, arrivedAt } = submission;
+  const { body, caller, dryRun, arrivedAt, address } = submission;
   const signed = signedOrderOf(body.order, checksumAddress);
   if (caller && caller.address !== signed.maker) {
     throw new Refusal(
@@ -106,7 +106,11 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
   const progress: Progress = { stage: 'terms' };
   let request: PlaceRequest;
   try {
-    request = check(context, { signed, outcome, terms, orderType, body, dryRun, arrivedAt }, progress);
+    request = check(
+      context,
+      { signed, outcome, terms, orderType, body, dryRun, arrivedAt, address },
+      progress,
+    );
   } catch (refusal) {
     return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
@@ -153,6 +157,7 @@ interface Candidate {
   readonly body: SubmitBody;
   readonly dryRun: boolean;
   readonly arrivedAt: number;
+  readonly address: string;
 }
 
 /**
@@ -164,7 +169,7 @@ function check(
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
-  const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
+  const { signed, outcome, terms, orderType, body, dryRun, arrivedAt, address } = candidate;
   checkTerms(signed, terms, walletSignatures !== null);
   // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
   const refused = behind();
@@ -196,6 +201,7 @@ function check(
     clientOrderId: body.clientOrderId ?? null,
     signed: packSigned(signed, signature),
     dryRun,
+    address,
   };
 }
 

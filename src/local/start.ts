@@ -32,8 +32,9 @@ const HISTORY_MS_MAX = 15_000;
 const LOGS_KEPT = 5;
 const LINES_SHOWN = 15;
 
-/** On a local chain a match that fails costs no money. */
+/** On a local chain a match that fails costs no money, and the bots quote as soon as they have funds. */
 const UNSETTLED_MAX_NEW = '10000';
+const FRESH_FUNDS_MAX = '10000';
 /** How often a process may end, with `--replicas`, before everything stops. */
 const RESTARTS_MAX = 20;
 const RESTART_MS = 250;
@@ -137,7 +138,9 @@ async function startAll(
   const ownChain = needsOwnChain(asked);
   // A bad value is reported before anything is started.
   loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) });
-  const given = ownChain ? { UNSETTLED_MAX_NEW, ...asked, ...(await startOwnChain(session, asked)) } : asked;
+  const given = ownChain
+    ? { UNSETTLED_MAX_NEW, FRESH_FUNDS_MAX, ...asked, ...(await startOwnChain(session, asked)) }
+    : asked;
   const config = loadConfig(given);
   if (config.port !== 0 && !(await isPortFree(config.port))) {
     throw new StartError(

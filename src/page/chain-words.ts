@@ -136,7 +136,14 @@ export const refusalsOnChain = (standingOf: () => Standing | undefined): Readonl
   ON_CHAIN: () => 'Your own wallet does this.',
 });
 
-function unsettled({ limit, unsettled: now, detail }: Parameters<Say>[0], standing?: Standing): string {
+function unsettled(
+  { limit, unsettled: now, detail, scope }: Parameters<Say>[0],
+  standing?: Standing,
+): string {
+  if (scope === 'FRESH_FUNDS')
+    return `Funds that came into your wallet lately count fully after half a minute; until then ${money(limit)} of them may be ordered with. Make the order smaller, or wait.`;
+  if (scope === 'ADDRESS')
+    return 'New wallets of your network have too many trades that wait for the chain or have failed. Wait some seconds.';
   const withOrders = /open orders/.test(String(detail));
   const what = withOrders ? 'trades and open orders' : 'trades';
   const advice = withOrders

@@ -62,7 +62,7 @@ export async function startFaultWorld() {
   const places = {
     ...{ FUNDS: 'chain', NETWORK: 'testnet', CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(',') },
     ...{ EXCHANGE_ADDRESS: exchange, COLLATERAL_ADDRESS: collateral, CONDITIONAL_TOKENS_ADDRESS: ctf },
-    ...{ ORACLE_ADDRESS: world.deployer, UNSETTLED_MAX_NEW: '100000' },
+    ...{ ORACLE_ADDRESS: world.deployer, UNSETTLED_MAX_NEW: '100000', FRESH_FUNDS_MAX: '0' },
   };
   const env = { ...ENVIRONMENT, ...places, REDIS_URL: redisUrl, LOG_LEVEL: 'warn' };
   const shell = createShell(redisUrl, places);

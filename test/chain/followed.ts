@@ -83,6 +83,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
     chain: {
       unsettledMaxNewMicro: micro(0),
+      freshMaxMicro: micro(0),
       see,
       approval: () => ({ token: collateral, spender: exchange }),
     },

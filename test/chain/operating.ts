@@ -79,7 +79,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
     ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
-    chain: { unsettledMaxNewMicro: UNLIMITED, see, approval },
+    chain: { unsettledMaxNewMicro: UNLIMITED, freshMaxMicro: micro(0), see, approval },
   });
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const matches = createMatches({ redis, run, keys, settlements, funds: 'chain' });

@@ -71,6 +71,7 @@ export async function openStage({ world, redis, proxy, lane }: PlantedWorld, pro
     ...environmentOf(world, redis.url, [proxy.url]),
     LOG_LEVEL: 'info',
     UNSETTLED_MAX_NEW: '100000',
+    FRESH_FUNDS_MAX: '0',
   };
   const web = startNode([`${program}/web.js`], env);
   const worker = startNode([`${program}/worker.js`], { ...env, OPERATOR_KEYS: lane.key.privateKey });

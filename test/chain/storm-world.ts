@@ -110,7 +110,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
     ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
-    chain: { unsettledMaxNewMicro: UNLIMITED, see, approval },
+    chain: { unsettledMaxNewMicro: UNLIMITED, freshMaxMicro: micro(0), see, approval },
   });
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
   const ctfIds = (oracle: string, questionId: string) => binaryMarketIds({ oracle, questionId, collateral });

@@ -131,6 +131,10 @@ test('the limit of what waits for the chain is named, with what waits and how it
   const none = { strikes: 0, failureReason: null, tradeId: null, suspendedUntil: null };
   standing = { ...own, ...none, settled: '12.3', growsAt: '1000' };
   expect(words('UNSETTLED_LIMIT', facts).text).toMatch(/worth \$1,000 have been settled; \$12\.3 have\.$/);
+  expect(words('UNSETTLED_LIMIT', { ...facts, scope: 'FRESH_FUNDS' }).text).toMatch(/half a minute/);
+  expect(words('UNSETTLED_LIMIT', { ...facts, scope: 'ADDRESS' }).text).toMatch(
+    /^New wallets of your network/,
+  );
   standing = { ...standing, growsAt: null };
   expect(words('UNSETTLED_LIMIT', facts).text).toMatch(/contract wallet does not grow\.$/);
 });

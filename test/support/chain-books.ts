@@ -33,6 +33,8 @@ export interface ChainBooksOptions {
   /** How the contract takes the collateral of a taker. */
   readonly hold?: 'cost' | 'limit';
   readonly unsettledMaxNew?: string;
+  /** Funds that came lately and count at once; by default any. */
+  readonly freshMax?: string;
   readonly feeRateBps?: number;
   /** A planted bug: at the head the observer does not know the moves of the own contract. */
   readonly isBlind?: boolean;
@@ -48,6 +50,7 @@ export interface MoreTerms {
   readonly market?: string;
   readonly dryRun?: boolean;
   readonly budget?: string;
+  readonly address?: string;
 }
 
 export type ChainBooks = Awaited<ReturnType<typeof openChainBooks>>;
@@ -125,6 +128,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
     ...{ run, keys, grantMicro: micro(0), makersMax: 500, claims },
     chain: {
       unsettledMaxNewMicro: parseMicro(unsettledMaxNew),
+      freshMaxMicro: parseMicro(options.freshMax ?? '0'),
       see,
       approval: (asset) => ({ token: asset === 'COLLATERAL' ? '0xc0' : '0xc7', spender: CONTRACT }),
     },
@@ -154,7 +158,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
         deadlineMs: 0,
         clientOrderId: null,
       },
-      ...{ signed, dryRun: more.dryRun ?? false },
+      ...{ signed, dryRun: more.dryRun ?? false, address: more.address ?? '' },
     };
     requests.set(request.orderHash, request);
     return request;

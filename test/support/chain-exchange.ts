@@ -21,14 +21,21 @@ const GAS_PRICE = '0x3b9aca00';
 const GAS_LIMIT = '0x1e8480';
 
 /** An exchange with funds on a chain of its own: a web process and a worker within the test's process, and anvil. */
-export async function startChainExchange() {
+export async function startChainExchange(more: Readonly<Record<string, string>> = {}) {
   let chain: RunningChain | null = null;
   const onStart = (started: RunningChain): void => {
     chain = started;
   };
   const places = await openLocalChain({ chainId: 97, eip712Name: 'Market CTF Exchange', onStart });
   const { OPERATOR_KEYS, ORACLE_KEY, ...shown } = places;
-  const env = { FUNDS: 'chain', PAPER_GRANT: '10000', UNSETTLED_MAX_NEW: '1000', ...shown };
+  const env = {
+    FUNDS: 'chain',
+    PAPER_GRANT: '10000',
+    UNSETTLED_MAX_NEW: '1000',
+    FRESH_FUNDS_MAX: '0',
+    ...shown,
+    ...more,
+  };
   const exchange = await startWebReplicas({ env, durable: true });
   const config = loadConfig({
     ...{ ...ENVIRONMENT, ...env, OPERATOR_KEYS, ORACLE_KEY },

@@ -6,6 +6,7 @@ local agenda = require('lib.agenda')
 local book = require('lib.book')
 local caps = require('lib.caps')
 local cursor = require('lib.cursor')
+local fresh = require('lib.fresh')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local matching = require('lib.matching')
@@ -26,11 +27,17 @@ booking.MARGIN_S = 30
 local NONCE_AHEAD_MAX = 1000
 -- A wallet's numbers serve while they are no older than so many final blocks.
 local SEEN_BLOCKS = 4
+-- Behind the trace of a request: the value of fresh funds that counts at once, 0 for any, and the address of the client or nothing.
+local CHAIN_PART, TRACE_HEAD = '>I7Bc0', 5
+-- What a limit is of, in a refusal: matches, matches and open orders, fresh funds, the new wallets of an address.
+local OF_FRESH, OF_ADDRESS = 2, 3
 
 local function read_request()
   local q = { now_ms = outbox.now_ms() }
   q.side, q.outcome, q.type, q.prevention, q.price, q.size, q.budget, q.deadline_ms, q.expiration, q.nonce, q.bps, q.makers_max,
     q.grant, q.dry_run, q.lot, q.market, q.maker, q.yes = struct.unpack(request.PACKED, ARGV[1])
+  local _, trace = request.trace(ARGV[1], q.yes)
+  q.fresh_max, q.address = struct.unpack(CHAIN_PART, ARGV[1], request.YES_AT + #q.yes + TRACE_HEAD + #trace)
   q.shard = outbox.shard_of(KEYS[7])
   q.is_budget = q.type == order.MARKET_TYPE and q.side == order.BUY
   q.asset = ledger.assets_of(q.side, q.outcome)
@@ -86,13 +93,32 @@ local function shortage_of(q, a)
     return is_allowance and 'INSUFFICIENT_ALLOWANCE' or 'INSUFFICIENT_BALANCE', integer.text(required),
       integer.text(math.max(free, 0)), q.asset
   end
+  local cash = ledger.cash(a, 1)
+  local function limited(waiting, limit, what, grows_at)
+    return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), what, integer.text(cash[ledger.SETTLED]),
+      integer.text(grows_at), integer.text(required)
+  end
+  if q.fresh_max > 0 then
+    local field = caps.field(q.maker, q.market, q.asset)
+    local _, held, promised = ledger.means(a, 1, q.asset)
+    local counts = fresh.aged(q.shard, field) + q.fresh_max
+    if promised + required > counts then
+      if q.dry_run == 0 then
+        fresh.watch(q.shard, field, held, cursor.final(q.shard))
+        redis.call('SADD', q.shard .. 'xp', q.asset == ledger.COLLATERAL and q.maker or q.maker .. q.market)
+      end
+      return limited(promised, counts, OF_FRESH, 0)
+    end
+  end
   if q.grant > 0 then
     -- A SELL may get more than its limit: `required` is also what its tokens are worth at most.
-    local cash = ledger.cash(a, 1)
     local waiting, limit, is_resting, grows_at = standing.excess(cash, q.grant, required)
     if waiting then
-      return 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), is_resting and 1 or 0,
-        integer.text(cash[ledger.SETTLED]), integer.text(grows_at), integer.text(required)
+      return limited(waiting, limit, is_resting and 1 or 0, grows_at)
+    end
+    waiting, limit = standing.crowding(q.shard, q.address, q.maker, cash, q.grant, required, q.now_ms)
+    if waiting then
+      return limited(waiting, limit, OF_ADDRESS, 0)
     end
   end
 end
@@ -177,6 +203,9 @@ function booking.book(old_hash)
     b, replaced = without(q, b, old)
   end
   local reply, reason, explanation = sweep(q, b, replaced)
+  if reply and reply[1] == 'BOOKED' and q.dry_run == 0 and q.grant > 0 then
+    standing.note(q.shard, q.address, q.maker, ledger.cash(a, 1), q.grant, q.now_ms)
+  end
   if reply and replaced and reply[1] == 'BOOKED' then
     reply[4] = order.pack(old)
   end

@@ -2,6 +2,8 @@
 
 local book = require('lib.book')
 local caps = require('lib.caps')
+local fresh = require('lib.fresh')
+local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local legs = require('lib.legs')
 local order = require('lib.order')
@@ -9,6 +11,7 @@ local outbox = require('lib.outbox')
 local restoring = require('lib.restoring')
 local settlements = require('lib.settlements')
 local standing = require('lib.standing')
+local trades = require('lib.trades')
 local unfunded = require('lib.unfunded')
 
 local finality = {}
@@ -22,6 +25,8 @@ finality.ALLOWANCE, finality.TOKENS, finality.APPROVAL, finality.REFUSED = 5, 6,
 finality.UNKNOWN_REASON = 14
 -- A cancel on the chain takes effect after 120 s (contracts/), so that no match is hit that is sent within this time.
 local MATCH_MS_MAX = 90000
+-- The matches that one failure looks back through for the last price, and how many at once; the bytes of a match (lib/trades).
+local LOOK_MAX, LOOK_STEP, HEAD_BYTES, FILL_BYTES = 500, 20, 36, 67
 
 -- A settlement is open, over, or not known here.
 finality.PENDING, finality.OVER, finality.UNKNOWN = 1, 2, 3
@@ -167,14 +172,6 @@ function finality.change(shard, e, now_ms)
   outbox.write_moves(shard, e.market, e.sequence, now_ms, e.wallets, e.moves)
 end
 
--- Writes that a settlement has not failed.
-function finality.revise(shard, e, now_ms)
-  finality.change(shard, e, now_ms)
-  legs.write_counted(shard, legs.counted(shard, e.found, true, 1))
-  redis.call('HINCRBY', shard .. 'sum', 'failed', '-1')
-  restoring.revoke(shard, e.back, now_ms)
-end
-
 -- The orders that would fail the same way as those of the wallet's legs in a match: what lib/unfunded calls `wanted`.
 local function same_fault(found, reason, wallet)
   if reason == finality.COLLATERAL or reason == finality.ALLOWANCE then
@@ -224,6 +221,40 @@ local function punish(shard, e, left, now_ms)
   end
 end
 
+-- The price of Yes in the latest fill of the market that has not failed; 0 without one, and `before` beyond LOOK_MAX matches.
+local function last_price(shard, market, before)
+  local newest = '+'
+  for _ = 1, LOOK_MAX / LOOK_STEP do
+    local entries = redis.call('XREVRANGE', shard .. 'm:' .. market .. ':t', newest, '-', 'COUNT', integer.text(LOOK_STEP))
+    for i = 1, #entries do
+      local packed, sequence = entries[i][2][2], tonumber(entries[i][1]:match('-(%d+)$'))
+      local _, _, outcome, fills = struct.unpack(trades.HEAD, packed)
+      for k = fills, 1, -1 do
+        local record = settlements.find(shard, struct.pack('>c8I6B', market, sequence, (k - 1) / ledger.SETTLEMENT_MAKERS_MAX))
+        if not record or record[settlements.STATUS] ~= settlements.FAILED then
+          local _, price = struct.unpack(trades.FILL, packed, HEAD_BYTES + (k - 1) * FILL_BYTES + 1)
+          return book.yes_price(price, outcome)
+        end
+      end
+    end
+    if #entries < LOOK_STEP then
+      return 0
+    end
+    newest = '(' .. entries[#entries][1]
+  end
+  return before
+end
+
+-- Takes a failed match out of the volume and the last price of its market, as one command; with `sign` -1 it has not failed. The
+-- time of the last trade stays, because later matches must not have an earlier one.
+local function recount(shard, e, sign, now_ms)
+  local b = book.open(shard, e.market, 's')
+  b.volume = book.volume_with(math.max(0, b.volume - sign * e.found[1].value), 0)
+  b.last, b.sequence = last_price(shard, e.market, b.last), b.sequence + 1
+  book.write(b)
+  outbox.write_market(shard, e.market, b.sequence, now_ms)
+end
+
 -- Writes a planned end. After a failure the wallet at fault bears the consequences, within what is `left` (lib/unfunded), and then
 -- the lots of the others go back: an order of the wallet at fault may not be in their way.
 function finality.finish(shard, e, left, now_ms)
@@ -231,6 +262,7 @@ function finality.finish(shard, e, left, now_ms)
   for i = 1, is_confirmed and #e.found or 0 do
     local leg = e.found[i]
     caps.lower(shard, leg.wallet, e.market, leg.asset, leg.taken)
+    fresh.earn(shard, caps.field(leg.wallet, e.market, leg.got), leg.brought)
   end
   finality.change(shard, e, now_ms)
   if not is_confirmed then
@@ -242,7 +274,19 @@ function finality.finish(shard, e, left, now_ms)
     punish(shard, e, left, now_ms)
     restoring.restore(shard, e.found, e.wallet, record[settlements.TRADE_MS], now_ms)
   end
+  if not is_confirmed then
+    recount(shard, e, 1, now_ms)
+  end
   restoring.forget(shard, e.found)
+end
+
+-- Writes that a settlement has not failed.
+function finality.revise(shard, e, now_ms)
+  finality.change(shard, e, now_ms)
+  legs.write_counted(shard, legs.counted(shard, e.found, true, 1))
+  redis.call('HINCRBY', shard .. 'sum', 'failed', '-1')
+  restoring.revoke(shard, e.back, now_ms)
+  recount(shard, e, -1, now_ms)
 end
 
 return finality

@@ -10,7 +10,7 @@
 --                  the wallet was never read
 -- {x}:m:<id>:bal   hash: address -> TOKENS: held, reserved, out and pending of Yes, then of No (I7 each); block I6 of both held
 -- {x}:w:<address>  set: markets in which the wallet has an account of tokens
--- {x}:xp           set: wallets whose collateral is reserved or out; wallet + market for tokens
+-- {x}:xp           set: wallets whose collateral is reserved or out, or watched (lib/fresh); wallet + market for tokens
 --
 -- free = min(held, cap) - reserved - out, where held is the smaller of balance and allowance, and the tokens of a wallet that
 -- has not approved the exchange are none (lib/caps has the caps). A wallet whose free funds are below zero can promise nothing.
@@ -20,6 +20,7 @@
 --
 -- Open accounts `a` are as in lua/lib/ledger.lua, without a grant.
 
+local fresh = require('lib.fresh')
 local integer = require('lib.integer')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
@@ -280,17 +281,29 @@ end
 -- Notes of which wallets anything is promised, so that every block is read for them.
 local function note_exposed(a, shard, market, count)
   local exposed, idle = {}, {}
-  local function note(member, promised)
-    local list = promised > 0 and exposed or idle
+  local any_fresh = fresh.exist(shard)
+  -- Whether every block is read for one of the fields (lib/fresh).
+  local function is_watched(block, ...)
+    local found = any_fresh and redis.call('HMGET', shard .. 'fr', ...) or {}
+    for i = 1, #found do
+      if found[i] and select(5, struct.unpack(fresh.FORMAT, found[i])) > block then
+        return true
+      end
+    end
+    return false
+  end
+  local function note(member, promised, block, ...)
+    local list = (promised > 0 or is_watched(block, ...)) and exposed or idle
     list[#list + 1] = member
   end
   for slot = 1, count do
     local address = a.addresses[slot]
     if a.cash_of[slot] then
-      note(address, select(3, ledger.means(a, slot, ledger.COLLATERAL)))
+      note(address, select(3, ledger.means(a, slot, ledger.COLLATERAL)), ledger.cash(a, slot)[ledger.BLOCK], address)
     end
     if a.tokens_of[slot] then
-      note(address .. market, select(3, ledger.means(a, slot, ledger.YES)) + select(3, ledger.means(a, slot, ledger.NO)))
+      note(address .. market, select(3, ledger.means(a, slot, ledger.YES)) + select(3, ledger.means(a, slot, ledger.NO)),
+        ledger.tokens_block(a, slot), address .. market .. '0', address .. market .. '1')
     end
   end
   if exposed[1] then

@@ -1,6 +1,7 @@
 -- Readings of wallets, as src/store/chain packs them: back to back, each HEAD, then for each of its markets TOKENS_READ.
 
 local caps = require('lib.caps')
+local fresh = require('lib.fresh')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local unfunded = require('lib.unfunded')
@@ -35,6 +36,13 @@ local function store_one(shard, reading, market, block, any_caps)
   local raised = ledger.observe_cash(a, 1, reading.balance, reading.allowance, reading.flags, reading.nonce, block)
   if market then
     ledger.observe_tokens(a, 1, market[ledger.YES], market[ledger.NO], block)
+  end
+  if fresh.exist(shard) then
+    fresh.observe(shard, wallet, reading.balance, block)
+  end
+  if market and fresh.exist(shard) then
+    fresh.observe(shard, caps.field(wallet, market.id, ledger.YES), market[ledger.YES], block)
+    fresh.observe(shard, caps.field(wallet, market.id, ledger.NO), market[ledger.NO], block)
   end
   ledger.write(a, shard, market and market.id, 1)
   if any_caps then

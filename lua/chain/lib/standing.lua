@@ -3,7 +3,10 @@
 -- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms); and of the last strike its time I6 (ms), its reason B
 --           (lib/finality) and the name c15 of the settlement that failed (lib/settlements)
 -- {x}:sum   hash: `strikes`, all strikes ever
+-- {x}:aw:<address>   sorted set: new wallets that placed orders lately from an address of clients (src/http/client-address.ts), by ms;
+--           it expires
 
+local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 
 local standing = {}
@@ -17,6 +20,9 @@ local STRIKES_MOST = 255
 local STEP = 10
 -- So many times the limit may wait for the chain and rest in the books together, so that a wallet can quote many prices.
 local RESTING_TIMES = 10
+
+-- How many times the limit of a new wallet all new wallets of an address may have together, and how many such wallets it has.
+local ADDRESS_TIMES, ADDRESS_WALLETS_MAX, ADDRESS_MS = 10, 100, '3600000'
 
 -- Returns the packed strikes of a wallet that is suspended; nil when it is not.
 function standing.suspension(shard, address, now_ms)
@@ -66,6 +72,60 @@ function standing.excess(cash, first, value)
   if resting + value > RESTING_TIMES * limit then
     return resting, RESTING_TIMES * limit, true, grows_at
   end
+end
+
+-- Returns the value that waits for the chain of the other new wallets that placed orders from the address, where one that is
+-- suspended after a failed match counts with the limit of a new wallet; and those of them that have nothing open.
+local function crowd(shard, key, maker, first, now_ms)
+  local wallets = redis.call('ZRANGE', key, '0', '-1')
+  local a, waiting, idle, others = wallets[1] and ledger.read(shard, nil, wallets, #wallets), 0, {}, 0
+  for i = 1, #wallets do
+    local cash = ledger.cash(a, i)
+    local own = wallets[i] ~= maker and cash and standing.limit(cash, first) == first and cash[ledger.UNSETTLED] or 0
+    if wallets[i] ~= maker and standing.suspension(shard, wallets[i], now_ms) then
+      own = math.max(own, first)
+    end
+    if wallets[i] == maker then
+      own = 0
+    elseif own == 0 and (not cash or cash[ledger.UNSETTLED] + cash[ledger.RESERVED] + cash[ledger.RESTING] == 0) then
+      idle[#idle + 1] = wallets[i]
+    else
+      others = others + 1
+    end
+    waiting = waiting + own
+  end
+  return waiting, idle, others
+end
+
+local function address_key(shard, address)
+  return shard .. 'aw:' .. address
+end
+
+-- Returns nil when the new wallets of the client's address keep to their limit with one more order of this one, which trades for
+-- `value` at most; else what waits already, and the limit.
+function standing.crowding(shard, address, maker, cash, first, value, now_ms)
+  if address == '' or standing.limit(cash, first) > first then
+    return nil
+  end
+  local waiting, _, others = crowd(shard, address_key(shard, address), maker, first, now_ms)
+  waiting = waiting + cash[ledger.UNSETTLED]
+  if waiting + value > ADDRESS_TIMES * first or others >= ADDRESS_WALLETS_MAX then
+    return waiting, ADDRESS_TIMES * first
+  end
+end
+
+-- Notes that a new wallet placed an order from the address.
+function standing.note(shard, address, maker, cash, first, now_ms)
+  if address == '' or standing.limit(cash, first) > first then
+    return
+  end
+  local key = address_key(shard, address)
+  local _, idle = crowd(shard, key, maker, first, now_ms)
+  if idle[1] then
+    redis.call('ZREM', key, unpack(idle))
+  end
+  redis.call('ZADD', key, integer.text(now_ms), maker)
+  redis.call('PEXPIRE', key, ADDRESS_MS)
 end
 
 return standing

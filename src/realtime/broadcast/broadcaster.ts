@@ -171,8 +171,10 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     return oldest;
   }
 
-  function messageFor({ market, publication }: Cut, fills: readonly Fill[]): Promise<FeedMessage> {
-    market.traded(fills);
+  async function messageFor({ market, publication }: Cut, fills: readonly Fill[]): Promise<FeedMessage> {
+    // A match that failed on a chain is taken out of the volume and the last price.
+    if (publication.update.marketChanged) market.recounted((await broadcasts.load(market.id)).state);
+    else market.traded(fills);
     return updateMessage(reads, market.terms, publication.update, fills);
   }
 

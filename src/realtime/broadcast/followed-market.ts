@@ -1,3 +1,4 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId, MarketTerms } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { lots, micro, type Pips, pips } from '../../exchange/units';
@@ -40,6 +41,8 @@ export interface FollowedMarket {
   cut(nowMs: number): Publication;
   /** The trades of the latest update. */
   traded(fills: readonly Fill[]): void;
+  /** The market itself changed, and may count other trades: its state as it is now. */
+  recounted(state: MarketState): void;
 }
 
 /**
@@ -61,6 +64,7 @@ export function followMarket(
   let waitingSince: string | null = null;
   let cutAtMs = 0;
   let counted: CountedState = state;
+  let countedUpTo = state.sequence;
   let timestampMs = 0;
   let reasons = new Set<CommandKind>();
   let latest: CommandKind = 'ORDER';
@@ -138,9 +142,13 @@ export function followMarket(
     isWhole: () => sequence >= state.sequence,
     apply,
     cut,
+    recounted: (now) => {
+      counted = now;
+      countedUpTo = now.sequence;
+    },
     traded: (fills) => {
       for (const fill of fills) {
-        if (fill.sequence <= state.sequence) continue;
+        if (fill.sequence <= countedUpTo) continue;
         counted = {
           volumeMicro: micro(counted.volumeMicro + fill.pricePips * fill.sizeLots),
           lastPips: yesPrice(fill.pricePips, fill.takerOutcome),

@@ -5,11 +5,12 @@ import { Refusal } from '../../exchange/errors';
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
+import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { archiveHealth } from '../archive/answers';
 import type { Past } from '../archive/past';
 import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/standing';
-import { LEFT, OUTBOX_HEAD } from '../records/layout';
+import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import { isFull } from '../redis/away';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
@@ -209,8 +210,8 @@ interface StreamsOptions {
 async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
   const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;
   const { snapshot, findings, breathe, states, funds, position } = streams;
-  const unsettled =
-    funds && createUnsettledChecks(snapshot, findings, funds, await momentOf(options, position));
+  const atMs = funds ? await momentOf(options, position) : 0;
+  const unsettled = funds && createUnsettledChecks(snapshot, findings, funds, atMs);
   const settledUpTo = new Map(Object.entries(await redis.hgetall(keys.settledUpTo)));
   const matchChecks = createMatchChecks(snapshot, findings);
   const [seconds] = await holderOf(redis, keys).time();
@@ -222,7 +223,7 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
       id,
       await checkMarketMatches(options, {
         ...streams,
-        ...{ id, state, matchChecks, settlements, unsettled },
+        ...{ id, state, matchChecks, settlements, unsettled, atMs },
       }),
     );
   }
@@ -240,6 +241,8 @@ interface MarketOptions extends StreamsOptions {
   readonly matchChecks: MatchChecks;
   readonly settlements: SettlementChecks;
   readonly unsettled: UnsettledChecks | null;
+  /** The moment of the snapshot. */
+  readonly atMs: number;
 }
 
 async function checkMarketMatches(options: AuditOptions, market: MarketOptions): Promise<Set<number>> {
@@ -267,10 +270,17 @@ async function checkMarketMatches(options: AuditOptions, market: MarketOptions):
   return sequences;
 }
 
-/** Checks some matches and their settlement records; returns those that can be read. */
+/** Whether a settlement had failed at a moment. */
+function hadFailed(record: Buffer | null | undefined, atMs: number): boolean {
+  if (!record) return false;
+  const { status, updatedAtMs } = SETTLEMENT.read(record);
+  return SETTLEMENT_STATUSES[status] === 'FAILED' && updatedAtMs <= atMs;
+}
+
+/** Checks some matches and their settlement records; returns those that can be read, without the fills that failed on a chain. */
 async function checkStep(
   { redis, keys }: AuditOptions,
-  { id, findings, matchChecks, settlements, unsettled, breathe }: MarketOptions,
+  { id, findings, matchChecks, settlements, unsettled, breathe, funds, atMs }: MarketOptions,
   known: readonly ReadMatch[],
 ): Promise<Match[]> {
   const readable: Match[] = [];
@@ -286,10 +296,12 @@ async function checkStep(
       findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, detail: match.message });
       continue;
     }
-    readable.push(match);
     const isSound = matchChecks.addMatch(match, packed);
     const count = names[i]?.length ?? 0;
     const own = records.slice(at, at + count);
+    // On a chain each fill has its own record.
+    const traded = funds ? match.fills.filter((_, part) => !hadFailed(own[part], atMs)) : match.fills;
+    readable.push({ ...match, fills: traded });
     if (isBefore(gone, placeId(place))) settlements.check(match, isSound, own);
     unsettled?.add(match, own);
     at += count;

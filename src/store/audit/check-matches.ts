@@ -218,6 +218,8 @@ export function createMarketTally(marketId: MarketId) {
       last = left.tradeMs === 0 ? null : { place: left, yesPips: left.lastPips };
     },
     add({ place, fills }: Match): void {
+      // Matches that failed on a chain are no trades, but the time of the last match stays.
+      last = { place, yesPips: last?.yesPips ?? 0 };
       for (const { sizeLots, pricePips, takerOutcome } of fills) {
         volume += BigInt(sizeLots * pricePips);
         last = { place, yesPips: yesPrice(pricePips, takerOutcome) };

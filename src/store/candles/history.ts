@@ -84,7 +84,8 @@ export function createHistory(options: HistoryOptions): History {
       reached = countMatches(minutes, entries, reached);
       more = entries.length === MATCHES_MAX;
     }
-    if (minutes.length > 0) tails.keep(id, { mark, reached, minutes }, at);
+    // A match in it may still fail.
+    if (minutes.length > 0 && !(await series.mayFail())) tails.keep(id, { mark, reached, minutes }, at);
     else tails.delete(id);
     return minutes;
   }

@@ -1,8 +1,10 @@
 import type { MarketId } from '../../exchange/market';
+import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { createMarketMatches } from '../archive/market-matches';
 import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
 import { NO_PAST, type Past } from '../archive/past';
 import { above, entryId, LAST_MATCH } from '../archive/places';
+import { type FundsMark, readFunds } from '../chain/funds';
 import {
   type Mark,
   type MatchEntry,
@@ -14,6 +16,8 @@ import {
   unpackMark,
 } from '../records/candle';
 import { LEFT } from '../records/layout';
+import { countFills, withoutFills } from '../records/order';
+import { settlementName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -50,12 +54,15 @@ export interface Series {
   /** write_candles: writes from each offset on, if the mark is still `seen` on the run `from`; returns whether it wrote. */
   write(id: MarketId, seen: Seen, mark: Mark, stretches: ReadonlyMap<number, Stretch>): Promise<boolean>;
   /**
-   * Returns the next matches after this mark, MATCHES_MAX at most. While the stored mark is this one, all of them are in Redis:
+   * Returns the next matches after this mark, MATCHES_MAX at most. With funds on a chain it ends before the first one that may still
+   * fail, and a match is without the fills that failed. While the stored mark is this one, all of them are in Redis:
    * a match leaves only when it is counted.
    */
   matchesAfter(id: MarketId, mark: Mark, most?: number): Promise<MatchEntry[]>;
-  /** The same for a mark that may be an old one. */
-  everyMatchAfter(id: MarketId, mark: Mark): Promise<MatchEntry[]>;
+  /** The same for a mark that may be an old one; without `areFinal` also matches that may still fail. */
+  everyMatchAfter(id: MarketId, mark: Mark, areFinal?: boolean): Promise<MatchEntry[]>;
+  /** Whether a match may fail. */
+  mayFail(): Promise<boolean>;
   /** Returns the number of matches that the market has had. */
   total(id: MarketId): Promise<number>;
   /** Returns the markets with uncounted matches. */
@@ -130,13 +137,60 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
 
   async function matchesAfter(id: MarketId, mark: Mark, most = MATCHES_MAX): Promise<MatchEntry[]> {
     const after = `(${mark.lastMs}-${mark.lastSequence}`;
-    return (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[];
+    return traded(
+      id,
+      (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[],
+      true,
+    );
   }
 
-  async function everyMatchAfter(id: MarketId, { lastMs, lastSequence }: Mark): Promise<MatchEntry[]> {
+  let funds: Promise<FundsMark | null> | null = null;
+  async function mayFail(): Promise<boolean> {
+    funds ??= readFunds(redis, keys);
+    funds.catch(() => {
+      funds = null;
+    });
+    return (await funds) !== null;
+  }
+
+  /** The matches without the fills that failed on a chain; with `areFinal` only those before the first one that may still fail. */
+  async function traded(
+    id: MarketId,
+    entries: readonly MatchEntry[],
+    areFinal: boolean,
+  ): Promise<MatchEntry[]> {
+    if (entries.length === 0 || !(await mayFail())) return [...entries];
+    const counts = entries.map(([, [, packed]]) => countFills(packed ?? Buffer.alloc(0)));
+    const names = entries.flatMap(([entry], i) => {
+      const sequence = Number(entry.toString().split('-')[1]);
+      return Array.from({ length: counts[i] ?? 0 }, (_, part) =>
+        settlementName({ marketId: id, sequence, part }),
+      );
+    });
+    const records = names.length > 0 ? await redis.hmgetBuffer(keys.settlements, ...names) : [];
+    const found: MatchEntry[] = [];
+    let at = 0;
+    for (const [i, [entry, [field, packed]]] of entries.entries()) {
+      const own = records
+        .slice(at, at + (counts[i] ?? 0))
+        .map((record) => SETTLEMENT_STATUSES[record?.[0] ?? 0]);
+      at += own.length;
+      if (areFinal && own.some((status) => status !== 'CONFIRMED' && status !== 'FAILED')) break;
+      const failed = (part: number): boolean => own[part] === 'FAILED';
+      found.push([entry, [field as Buffer, withoutFills(packed ?? Buffer.alloc(0), failed)]]);
+    }
+    return found;
+  }
+
+  async function everyMatchAfter(
+    id: MarketId,
+    { lastMs, lastSequence }: Mark,
+    areFinal = false,
+  ): Promise<MatchEntry[]> {
     const from = above({ tradeMs: lastMs, sequence: lastSequence });
     const found = await matchesOf(id, { from, to: LAST_MATCH, descending: false, most: MATCHES_MAX });
-    return found.map((match) => [Buffer.from(entryId(match)), [FIELD, match.packed]]);
+    const entries = found.map((match): MatchEntry => [Buffer.from(entryId(match)), [FIELD, match.packed]]);
+    return traded(id, entries, areFinal);
   }
 
   async function total(id: MarketId): Promise<number> {
@@ -170,6 +224,7 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
     write,
     matchesAfter,
     everyMatchAfter,
+    mayFail,
     total,
     behind,
     from: () => readRun(run, keys),

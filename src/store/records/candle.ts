@@ -71,7 +71,7 @@ export function countMatches(minutes: Tally[], entries: readonly MatchEntry[], m
       totals = withFill(totals, fill);
       push(minutes, MINUTE_MS, flatTally(lastMs, price, totals));
     }
-    now = { ...now, lastMs, lastSequence, ...totals };
+    now = { ...now, ...totals, lastMs, lastSequence };
   }
   return now;
 }

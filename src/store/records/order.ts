@@ -129,6 +129,17 @@ export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
 export const countFills = (packed: Buffer): number =>
   packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
 
+/** A stored match without some of its fills. */
+export function withoutFills(packed: Buffer, isGone: (index: number) => boolean): Buffer {
+  const kept = Array.from({ length: countFills(packed) }, (_, index) => index).filter(
+    (index) => !isGone(index),
+  );
+  const head = Buffer.from(packed.subarray(0, FILLS_HEAD_BYTES));
+  if (head.length === FILLS_HEAD_BYTES) head.writeUInt16BE(kept.length, FILLS_HEAD_BYTES - 2);
+  const at = (index: number): number => FILLS_HEAD_BYTES + index * FILL_BYTES;
+  return Buffer.concat([head, ...kept.map((index) => packed.subarray(at(index), at(index + 1)))]);
+}
+
 /** Reads the fills of one match, in the order in which the makers were met; or some of them, from the index `first` on. */
 export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, first = 0): Fill[] {
   if (packed.length === 0) return [];

@@ -148,6 +148,8 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly returnedLots: TextKey<'returnedLots'>;
   /** hash: wallet or order hash -> from when on its lots of failed matches stay away (lua/chain/lib/restoring.lua). */
   readonly abandoned: TextKey<'abandoned'>;
+  /** hash: wallet and asset -> how much of it has stayed there for some blocks (lua/chain/lib/fresh.lua). */
+  readonly fresh: TextKey<'fresh'>;
   /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
   readonly mined: TextKey<'mined'>;
   /** hash: order hash -> its wallet (20 bytes), which withdrew it on the chain; it is still open here. */
@@ -217,6 +219,7 @@ type ChainKeys =
   | 'unpaid'
   | 'settledLots'
   | 'returnedLots'
+  | 'fresh'
   | 'abandoned'
   | 'mined'
   | 'withdrawn'
@@ -235,6 +238,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   unpaid: text(`${prefix}up`),
   settledLots: text(`${prefix}os`),
   returnedLots: text(`${prefix}rl`),
+  fresh: text(`${prefix}fr`),
   abandoned: text(`${prefix}ab`),
   mined: text(`${prefix}mb`),
   withdrawn: text(`${prefix}wd`),

@@ -45,6 +45,8 @@ export interface PlaceRequest extends Deadlines {
   /** Packed by packSigned. */
   readonly signed: Buffer;
   readonly dryRun: boolean;
+  /** The address of the client, as src/http/client-address.ts has it; none for orders of the exchange itself. */
+  readonly address?: string;
   /** Of a dry run: the wallet has enough collateral in all shards together (purse.ts). */
   readonly isCovered?: boolean;
 }
@@ -66,6 +68,8 @@ export interface ReplaceReply extends PlaceReply {
 export interface ChainPlacing {
   /** The value of matches of a new wallet that may wait for the chain; 0 for any. */
   readonly unsettledMaxNewMicro: Micro;
+  /** The value of funds that came into a wallet lately which counts at once; 0 for any. */
+  readonly freshMaxMicro: Micro;
   /** Reads a wallet, with its tokens of the market, from the chain into the books. */
   see(wallet: string, marketId: MarketId): Promise<void>;
   /** Of an asset: the token to approve, and the contract to approve it for. */
@@ -139,7 +143,12 @@ export function createPlace({
     const scriptKeys = placeKeys(keys, request.marketId, maker);
     const terms = chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
     const args = [
-      packRequest(terms, maker, chain?.unsettledMaxNewMicro ?? grantMicro, makersMax),
+      chain === null
+        ? packRequest(terms, maker, grantMicro, makersMax)
+        : Buffer.concat([
+            packRequest(terms, maker, chain.unsettledMaxNewMicro, makersMax),
+            packChainPart(chain.freshMaxMicro, request.address ?? ''),
+          ]),
       hashBytes(request.orderHash),
       encodeBody(terms, maker),
     ] as const;
@@ -291,6 +300,15 @@ export function packRequest(
   packed.writeUInt32BE(trace.last, traceAt);
   packed[traceAt + 4] = trace.text.length;
   packed.write(trace.text, traceAt + TRACE_BYTES, 'latin1');
+  return packed;
+}
+
+/** What lua/chain/lib/booking.lua reads behind the trace. */
+function packChainPart(freshMaxMicro: Micro, address: string): Buffer {
+  const packed = Buffer.alloc(8 + address.length);
+  writeUInt7(packed, freshMaxMicro, 0);
+  packed[7] = address.length;
+  packed.write(address, 8, 'latin1');
   return packed;
 }
 

@@ -1,4 +1,4 @@
-import type { FaultReason } from '../../exchange/chain';
+import { type FaultReason, LIMIT_SCOPES } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import { formatMicro } from '../../exchange/units';
 import { unpackStrikes } from '../records/standing';
@@ -25,6 +25,9 @@ export function suspended(packed: Buffer): Refusal {
   return new Refusal('WALLET_SUSPENDED', text, { until, failureReason: reason, tradeId, strikes: count });
 }
 
+/** BLOCKS of lua/chain/lib/fresh.lua. */
+const FRESH_BLOCKS = 50;
+
 export function tooMuch(detail: readonly unknown[]): Refusal {
   const [limitMicro = 0, waiting = 0, isResting, settled = 0, growsAt = 0, value = 0] = detail.map(Number);
   const [limit, unsettled, required] = [limitMicro, waiting, value].map((micro) => formatMicro(micro));
@@ -32,9 +35,14 @@ export function tooMuch(detail: readonly unknown[]): Refusal {
     growsAt === 0
       ? 'the limit of a contract wallet does not grow'
       : `the limit grows tenfold with trades worth ${formatMicro(growsAt)} that are settled, so far it is ${formatMicro(settled)}`;
+  const scope = LIMIT_SCOPES[isResting ?? 0] ?? 'MATCHES';
   const why =
-    isResting === 1
-      ? `matches and open orders worth ${unsettled} may wait for the chain; with this order, which counts for ${required}, they pass ${limit} (${grows}): cancel some, or wait until matches are settled`
-      : `matches worth ${unsettled} wait for the chain; with this order, which counts for ${required}, they may pass ${limit} (${grows}): make it smaller, or wait until some are settled`;
-  return new Refusal('UNSETTLED_LIMIT', why, { limit, unsettled, required });
+    scope === 'FRESH_FUNDS'
+      ? `only ${limit} of these funds count yet: what comes into a wallet counts fully once it has been there for ${FRESH_BLOCKS} final blocks; open orders and matches need ${unsettled} of it, and this order ${required}: make it smaller, or wait`
+      : scope === 'ADDRESS'
+        ? `new wallets of your network address have matches worth ${unsettled} that wait for the chain or have failed lately; with this order, which counts for ${required}, they may pass ${limit}: wait until matches are settled`
+        : isResting === 1
+          ? `matches and open orders worth ${unsettled} may wait for the chain; with this order, which counts for ${required}, they pass ${limit} (${grows}): cancel some, or wait until matches are settled`
+          : `matches worth ${unsettled} wait for the chain; with this order, which counts for ${required}, they may pass ${limit} (${grows}): make it smaller, or wait until some are settled`;
+  return new Refusal('UNSETTLED_LIMIT', why, { limit, unsettled, required, scope });
 }

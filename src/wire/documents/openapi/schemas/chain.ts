@@ -1,4 +1,4 @@
-import { FAULT_REASONS } from '../../../../exchange/chain';
+import { FAULT_REASONS, LIMIT_SCOPES } from '../../../../exchange/chain';
 import type { ErrorCode } from '../../../../exchange/errors';
 import { CONTRACTS } from '../examples/market';
 import { TRADE_ID } from '../examples/story';
@@ -85,8 +85,12 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
         ref('Money'),
         'The value that this order counts for: of a BUY what it may pay, of a SELL one unit for each share.',
       ),
+      scope: choice(
+        LIMIT_SCOPES,
+        'What the limit is of: the trades of the wallet, or also its open orders; funds that came into the wallet lately, of which `unsettled` is promised; the trades of all new wallets of the network address.',
+      ),
     },
-    example: { limit: '100', unsettled: '96.5', required: '6.2' },
+    example: { limit: '100', unsettled: '96.5', required: '6.2', scope: 'MATCHES' },
   },
   WALLET_SUSPENDED: {
     members: {
