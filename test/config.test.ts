@@ -35,7 +35,7 @@ describe('without any variable', () => {
       network: 'testnet',
       chainId: 97,
       publicBaseUrl: 'http://localhost:3000',
-      adminToken: null,
+      adminTokens: null,
       funds: 'paper',
       paperGrantMicro: 10_000_000_000,
       rateLimit: true,
@@ -202,7 +202,7 @@ describe('refused values', () => {
   it('a worker and the command line need no secret of web in production, nor what web alone reads', () => {
     const env = { NODE_ENV: 'production', REDIS_URL: 'redis://h' };
     expect(Object.keys(problems(env)).sort()).toEqual(['JWT_SECRET', 'PUBLIC_BASE_URL']);
-    expect(loadConfig(env, 'other')).toMatchObject({ nodeEnv: 'production', adminToken: null });
+    expect(loadConfig(env, 'other')).toMatchObject({ nodeEnv: 'production', adminTokens: null });
   });
 
   it('a name that is almost that of a variable is reported, and no other name', () => {

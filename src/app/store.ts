@@ -13,9 +13,11 @@ import { archiveHealth } from '../store/archive/answers';
 import type { Past } from '../store/archive/past';
 import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
+import type { Check } from '../store/health/doctor';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
 import type { Standings } from '../store/health/standing';
+import { examineWatched } from '../store/health/watched';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
 import { createKeyStore } from '../store/people/api-keys';
@@ -219,6 +221,14 @@ async function openWaiting(config: Config, log: Logger, waitMs: number, beside: 
   });
 }
 
+/** The nodes of the chain that this process asks last. */
+const nodesSetAside = (books: Store['books']): Check[] =>
+  (books?.rpc.health() ?? []).flatMap(({ name, aside }): Check[] =>
+    aside === null
+      ? []
+      : [{ name: `node ${name}`, verdict: 'warn', detail: `this process asks it last: ${aside}` }],
+  );
+
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
@@ -252,17 +262,21 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
-  const overview = createOverview({ redis, outboxLag, settlements, standings, now: clock.now });
+  const keysOfShards = parts.map(({ keys }) => keys);
+  const overview = createOverview({
+    ...{ redis, outboxLag, settlements, standings, now: clock.now },
+    watched: async () => [
+      ...(await examineWatched(redis, keysOfShards, clock.now())),
+      ...nodesSetAside(store.books),
+    ],
+  });
   return {
     ...store,
     ...{ redis, run, waiting, clock, metrics, scale },
     shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
-    overview:
-      parts.length === 1
-        ? overview
-        : overviewOverShards(overview, { redis, shards: parts.map(({ keys }) => keys) }),
+    overview: parts.length === 1 ? overview : overviewOverShards(overview, { redis, shards: keysOfShards }),
   };
 }
 

@@ -43,6 +43,27 @@ test('the list contains drafts, and markets to resolve come first', async () => 
   expect((await get('/admin/markets?status=GONE')).body.code).toBe('INVALID_REQUEST');
 });
 
+test('the overview warns of a worker that is not there, of missing backups and audits, and of lost data', async () => {
+  const names = async (): Promise<string[]> =>
+    (await get('/admin/overview')).body.warnings.map(({ name }: { name: string }) => name);
+  await create({ question: 'Is it watched?' });
+  expect(await names()).toEqual(['worker', 'backup', 'audit']);
+  const { redis, keys } = exchange.store;
+  await redis.hset(keys.runs, {
+    'backup:succeeded': Date.now(),
+    'audit:succeeded': 1,
+    'audit:failed': Date.now(),
+  });
+  await redis.hset(keys.epoch, 'lost', Date.now());
+  const { warnings } = (await get('/admin/overview')).body;
+  expect(warnings).toEqual([
+    { name: 'epoch', detail: expect.stringContaining('Redis lost its data') },
+    { name: 'worker', detail: expect.stringContaining('trades do not settle') },
+    { name: 'audit', detail: expect.stringMatching(/^failed at 2/) },
+  ]);
+  await redis.hdel(keys.epoch, 'lost');
+});
+
 test('the preview of a resolution counts holders, winners, payouts and orders, and changes nothing', async () => {
   const market = await create({ question: 'Will it count?' });
   await alice.post(`/markets/${market.id}/split`, { size: '30' });

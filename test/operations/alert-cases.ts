@@ -109,6 +109,17 @@ export const CASES: readonly Case[] = [
     fires: { '4m': {}, '10m': { ExchangeArchiveAway: {} } },
   },
   {
+    name: 'one of three nodes of the chain is set aside by all processes, another one by one of them',
+    series: {
+      ...WELL,
+      [`exchange_chain_node_set_aside{node="0",${WEB}}`]: '1x60',
+      [`exchange_chain_node_set_aside{node="0",${WORKER}}`]: '0x60',
+      [`exchange_chain_node_set_aside{node="2",${WEB}}`]: '0x9 1x20 0x30',
+      [`exchange_chain_node_set_aside{node="2",${WORKER}}`]: '0x9 1x20 0x30',
+    },
+    fires: { '12m': {}, '16m': { ExchangeNodeSetAside: { node: '2' } }, '40m': {} },
+  },
+  {
     name: 'a process begins a new epoch, and another one sees it later',
     series: {
       ...Object.fromEntries(Object.entries(WELL).map(([name, to]) => [name, to.replace(/x60$/, 'x120')])),

@@ -44,6 +44,8 @@ beforeAll(async () => {
   front = await startTlsFront(redis.port, server);
   env = { REDIS_URL: `rediss://exchange:change-this-password@localhost:${front.port}`, REDIS_TLS_CA: ca };
   web = await startReplica(env);
+  // For redis-cli.
+  env.SSL_CERT_FILE = path.join(own, 'ca.pem');
   market = await openMarket(web.client, ADMIN_TOKEN);
   orders = [];
   for (let i = 0; i < 10; i++) orders.push(...(await trade(web)));
@@ -84,7 +86,6 @@ async function run(folder: string, port: number, blocks: readonly Block[]): Prom
   const given = {
     ...env,
     OPERATOR_URL: `rediss://operator:change-this-one-too@localhost:${front.port}`,
-    SSL_CERT_FILE: path.join(own, 'ca.pem'),
     REDIS_DIR: redis.folder,
     REPLICA_PASSWORD: 'change-the-password-of-replicas',
     REDIS_HOST: '127.0.0.1',

@@ -15,6 +15,7 @@ interface State {
     readonly durability: string;
     readonly eviction: string | null;
   };
+  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
   readonly outbox: {
     readonly length: number;
     readonly added: number;
@@ -77,6 +78,18 @@ export function Overview() {
   return (
     <>
       <Problem text={error} />
+      {state.warnings.length > 0 && (
+        <section class="panel" aria-labelledby="warnings">
+          <h2 id="warnings">Needs a look</h2>
+          <ul>
+            {state.warnings.map(({ name, detail }) => (
+              <li key={name}>
+                <strong>{name}</strong>: {detail}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       <dl class="figures">
         {figures.map(([name, value, more]) => (
           <div key={name} class="figure">

@@ -12,6 +12,7 @@ import { readMode, runProbe } from './health';
 import { type Info, infoOf, number } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
 import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './standing';
+import { worker } from './watched';
 
 /** The result of one check. */
 export interface Check {
@@ -276,6 +277,7 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
   }
   checks.push(
     await epoch(redis, keys, nowMs),
+    await worker(redis, keys),
     await outbox(redis, keys, nowMs),
     await dates(redis, keys, nowMs),
     await dust(redis, keys),

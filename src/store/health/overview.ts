@@ -1,5 +1,6 @@
 import type { OutboxLag } from '../outbox/lag';
 import type { RedisClient } from '../redis/scripts';
+import type { Check } from './doctor';
 import type { Standings } from './standing';
 
 /** The state of the exchange, for an operator. */
@@ -11,6 +12,8 @@ export interface Overview {
     readonly durability: string;
     readonly eviction: string | null;
   };
+  /** What is not well, in words. */
+  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
   readonly outbox: OutboxLag;
   readonly settlements: {
     readonly unconfirmed: number;
@@ -28,16 +31,18 @@ interface OverviewDeps {
   };
   readonly standings: Pick<Standings, 'refresh'>;
   readonly now: () => number;
+  readonly watched: () => Promise<readonly Check[]>;
 }
 
 /** Asks Redis now; rejects when Redis does not respond. */
-export function createOverview({ redis, outboxLag, settlements, standings, now }: OverviewDeps) {
+export function createOverview({ redis, outboxLag, settlements, standings, now, watched }: OverviewDeps) {
   return async (): Promise<Overview> => {
-    const [info, outbox, counts, { durability, eviction }] = await Promise.all([
+    const [info, outbox, counts, { durability, eviction }, checks] = await Promise.all([
       redis.info('memory'),
       outboxLag.look(),
       settlements.counts(),
       standings.refresh(),
+      watched(),
     ]);
     const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     const { unsettled, oldestMs, failed } = counts;
@@ -48,6 +53,9 @@ export function createOverview({ redis, outboxLag, settlements, standings, now }
         durability,
         eviction,
       },
+      warnings: checks
+        .filter(({ verdict }) => verdict !== 'ok')
+        .map(({ name, detail }) => ({ name, detail })),
       outbox,
       settlements: {
         unconfirmed: unsettled,

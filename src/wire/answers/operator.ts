@@ -12,6 +12,7 @@ export interface OverviewFacts {
     readonly durability: string;
     readonly eviction: string | null;
   };
+  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
   readonly outbox: {
     readonly length: number;
     readonly added: number;
@@ -35,6 +36,7 @@ export const presentOverview = (facts: OverviewFacts) => ({
   message: facts.message,
   replicas: facts.replicas,
   redis: facts.redis,
+  warnings: facts.warnings,
   outbox: {
     length: facts.outbox.length,
     added: facts.outbox.added,

@@ -14,7 +14,7 @@ export const CONSOLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'The state of the exchange',
     description:
-      'Mode, web processes, memory and durability of Redis, how far the readers of the outbox are behind, and the settlements that are not confirmed.',
+      'Mode, web processes, memory and durability of Redis, how far the readers of the outbox are behind, the settlements that are not confirmed, and what needs a look.',
     bearer: 'admin',
     limited: true,
     success: {
@@ -24,6 +24,7 @@ export const CONSOLE_OPERATIONS: Operations = {
         ...MODE,
         replicas: 2,
         redis: { usedBytes: 52_428_800, maxBytes: null, durability: 'always', eviction: 'noeviction' },
+        warnings: [{ name: 'backup', detail: 'succeeded last: never' }],
         outbox: {
           length: 1_200,
           added: 48_000,

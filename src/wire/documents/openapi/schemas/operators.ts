@@ -40,6 +40,16 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
       durability: choice(['always', 'everysec', 'none']),
       eviction: nullable(text('The `maxmemory-policy` of Redis; null where CONFIG is closed.')),
     }),
+    warnings: array(
+      object({
+        name: text('What it is about, as `exchange doctor` names it.'),
+        detail: text('What is not well, in words.'),
+      }),
+      {
+        description:
+          'What needs a look: a new epoch, lost data, no worker, an old or failed backup or audit, a node of the chain that is set aside.',
+      },
+    ),
     outbox: object({
       length: integer('The number of its entries.'),
       added: integer('The number of entries that it ever had; each is a command or another change.'),

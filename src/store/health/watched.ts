@@ -1,0 +1,32 @@
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import type { Check } from './doctor';
+import { epoch } from './doctor-epoch';
+import { examineRuns } from './runs';
+
+/** Whether a worker holds the lease of settlement, which every worker takes within seconds. */
+export async function worker(redis: RedisClient, keys: ShardKeys): Promise<Check> {
+  const [leases, markets] = await Promise.all([redis.exists(keys.relayLease), redis.exists(keys.markets)]);
+  const name = 'worker';
+  if (leases > 0) return { name, verdict: 'ok', detail: 'one is at work' };
+  if (markets === 0) return { name, verdict: 'ok', detail: 'none is at work, and no market is there' };
+  const detail = 'none is at work: orders do not expire, markets do not close, trades do not settle';
+  return { name, verdict: 'warn', detail };
+}
+
+/** What an operator must know of without asking: each that is not ok is a line of the console. */
+export async function examineWatched(
+  redis: RedisClient,
+  shards: readonly ShardKeys[],
+  nowMs: number,
+): Promise<readonly Check[]> {
+  const [first] = shards;
+  const ofShards = shards.map(async (keys, shard) => {
+    const checks = [await epoch(redis, keys, nowMs), await worker(redis, keys)];
+    return shards.length === 1
+      ? checks
+      : checks.map((check) => ({ ...check, name: `${check.name}-${shard}` }));
+  });
+  const runs = first ? await examineRuns({ redis, keys: first }, nowMs) : [];
+  return [...(await Promise.all(ofShards)).flat(), ...runs];
+}
