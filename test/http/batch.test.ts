@@ -109,6 +109,7 @@ const OWN = new Set([
   'makerOrderHash',
   'tradeId',
   'createdAt',
+  'matchedAt',
   'requestId',
   'recovered',
   'expectedHash',

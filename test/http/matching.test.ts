@@ -137,6 +137,7 @@ function checkFills({ body }: Answer, wanted: Step['expect'], hashes: Map<string
       makerOrderHash: hashes.get(maker),
       fee: expect.any(String),
       feeAsset: expect.any(String),
+      matchedAt: expect.any(String),
     })),
   );
 }

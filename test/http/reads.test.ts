@@ -162,6 +162,7 @@ test('an order is shown without its client order id, except to its maker', async
         matchType: 'COMPLEMENTARY',
         fee: '0',
         feeAsset: 'YES',
+        matchedAt: ISO,
         settlementStatus: 'MATCHED',
         transactionHash: null,
       },
