@@ -246,6 +246,7 @@ test('the facts about the exchange have exactly the documented bodies', async ()
     status: 'ready',
     redis: true,
     scripts: true,
+    archive: null,
     layout: expect.any(Number),
     durability: 'none',
     epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
