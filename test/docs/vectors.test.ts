@@ -5,7 +5,7 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { buildOrder, checksumOf, siweText } from 'ctf-exchange-client';
 import { isKey } from '../../src/auth/api-keys';
-import { domainSeparator, orderStructHash } from '../../src/auth/order-hash';
+import { domainSeparator, EIP712_ORDER_TYPES, orderStructHash } from '../../src/auth/order-hash';
 import { createOrderVerifier } from '../../src/auth/order-signature';
 import { personalDigest } from '../../src/auth/personal';
 import { createSignIn } from '../../src/auth/siwe';
@@ -105,7 +105,7 @@ test('the TypeScript client makes the same orders, messages and checksums', () =
   const built = buildOrder(
     {
       market: { id: story.MARKET_ID, outcomes: [{ tokenId: story.YES_TOKEN }, { tokenId: story.NO_TOKEN }] },
-      eip712: { domain: vectors.domain, primaryType: 'Order', types: {} },
+      eip712: { domain: vectors.domain, primaryType: 'Order', types: EIP712_ORDER_TYPES },
       limits: { feeRateBps: 0 },
     },
     {
