@@ -239,7 +239,7 @@ test('pauses between requests double up to four seconds, and a healthy stretch r
   expect([pauses(soon), pauses(late)]).toEqual([[4_000], [null]]);
 });
 
-test('a book that its handler stops while it heals requests nothing more', () => {
+test('a book that its handler stops while it heals notifies it of nothing more', () => {
   const questions: (Since | null)[] = [];
   const states: LiveState[] = [];
   const book = createFollowedBook({
@@ -264,5 +264,8 @@ test('a book that its handler stops while it heals requests nothing more', () =>
   book.connected();
   book.snapshot({ ...bookAt(3), checksum: checksumOf(bookAt(3)) } as unknown as Orderbook);
   book.heartbeat({ conditionId: '0x', sequence: 4, timestamp: NOW_MS });
-  expect([states, questions]).toEqual([['live', 'stale'], [SNAPSHOT]]);
+  expect([states, questions]).toEqual([
+    ['live', 'stale'],
+    [SNAPSHOT, MISSING],
+  ]);
 });

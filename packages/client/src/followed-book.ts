@@ -62,6 +62,9 @@ export function createFollowedBook({
   let following: Following = unfollowed(silenceMsMax);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
+  /** Effects for the handlers, in the order of their events. */
+  const notices: Effect[] = [];
+  let isNotifying = false;
 
   /** An event without its time. */
   type Untimed<E> = E extends unknown ? Omit<E, 'nowMs'> : never;
@@ -69,12 +72,16 @@ export function createFollowedBook({
   function happen(event: Untimed<FollowingEvent>): void {
     const [next, effects] = step(following, { ...event, nowMs: Date.now() });
     following = next;
-    // What heals the book comes before the handlers of its users.
+    // What heals the book comes before the handlers of its users, and may lead to the next event at once.
+    notices.push(...effects.filter(isTold));
     for (const effect of effects) if (!isTold(effect)) run(effect);
-    for (const effect of effects) {
+    if (isNotifying) return;
+    isNotifying = true;
+    try {
       // A handler may have stopped the book.
-      if (isStopped) return;
-      if (isTold(effect)) run(effect);
+      for (let next = notices.shift(); next && !isStopped; next = notices.shift()) run(next);
+    } finally {
+      isNotifying = false;
     }
   }
 
