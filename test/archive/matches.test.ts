@@ -86,7 +86,7 @@ test('a market keeps the sums of its matches that left: value, fees by who pays 
   await world().market({ feeRateBps: 200 });
   const { place, buy, sell, split } = world();
   for (const who of [bob, carla]) await split(who, '1000');
-  // As in test/store/engine/fees.test.ts: 1.333333 Yes and 0.9; 1.333333 Yes and 2 No.
+  // As in test/store/engine/fees.test.ts: 1.636363 Yes and 0.9; 1.636363 Yes and 2 No.
   await place(sell(bob, YES, '100', '0.55'));
   await place(buy(alice, YES, '100', '0.60'));
   await place(buy(bob, NO, '100', '0.45'));
@@ -101,12 +101,12 @@ test('a market keeps the sums of its matches that left: value, fees by who pays 
   const [stretch] = await due(MARKET);
   const [first, ...rest] = stretch?.matches ?? [];
   await forget([{ marketId: MARKET, matches: [first as SettledMatch] }]);
-  expect(await left()).toEqual({ matches: 1, volume: '55', fees: ['0.9', '1.333333', '0'], last: '0.55' });
+  expect(await left()).toEqual({ matches: 1, volume: '55', fees: ['0.9', '1.636363', '0'], last: '0.55' });
   await forget([{ marketId: MARKET, matches: rest }]);
   const { volume, last } = await world().book();
   expect(await left()).toEqual({
     ...{ matches: 3, volume, last },
-    fees: ['1.02', '2.666666', '2'],
+    fees: ['1.02', '3.272726', '2'],
   });
 });
 

@@ -43,6 +43,10 @@ test('functions, events and errors of the CTF exchange have the same signature h
   const own = new Set(signaturesOf(interfaceOf(MARKET_EXCHANGE)));
   const theirs = signaturesOf(new Interface(JSON.parse(readFileSync(sdk, 'utf8'))));
   const missing = theirs.filter((signature) => !own.has(signature));
-  expect(missing.filter((signature) => !/proxy|safe|fillOrder/i.test(signature))).toEqual([]);
+  // Here a cancel or a raise takes effect after a delay, and its events say whether it was requested or is in force.
+  expect(missing.filter((signature) => !/proxy|safe|fillOrder/i.test(signature))).toEqual([
+    'event NonceIncremented(address,uint256)',
+    'event OrderCancelled(bytes32)',
+  ]);
   expect(theirs.length - missing.length).toBeGreaterThan(60);
 });

@@ -114,6 +114,6 @@ test('the liquidity of the victim is on the book in the end, and the stake must 
   const book = (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
   expect(book.asks).toEqual([{ price: '0.6', size: '100', orders: 1 }]);
   // No share was traded.
-  const { volume, lastPrice } = (await exchange.client.get(`/markets/${market.id}`)).body;
-  expect([volume, lastPrice]).toEqual(['0', null]);
+  const { volume, lastTradePrice } = (await exchange.client.get(`/markets/${market.id}`)).body;
+  expect([volume, lastTradePrice]).toEqual(['0', null]);
 });
