@@ -63,12 +63,13 @@ export type Query = Parameters<JournalReads['rows']>[1] & Omit<Parameters<Journa
 export async function pagesOf(reads: JournalReads, address: string, query: Query) {
   const pages: { rows: JournalRow[]; next: string | null }[] = [];
   for (let cursor: string | null = null; ; ) {
-    const page: { rows: JournalRow[]; next: string | null } = await reads.rows(address, query, {
+    // How many lines were looked at may change when some leave.
+    const { rows, next }: { rows: JournalRow[]; next: string | null } = await reads.rows(address, query, {
       ...query,
       cursor,
     });
-    pages.push(page);
-    if (page.next === null) return pages;
-    cursor = page.next;
+    pages.push({ rows, next });
+    if (next === null) return pages;
+    cursor = next;
   }
 }
