@@ -1,7 +1,7 @@
 import { noteRun, type Timed } from '../store/health/runs';
 import { type Command, EXIT } from './store';
 
-/** Notes in Redis how the command ended, for the metrics, the doctor and the console. */
+/** Notes in Redis how the command ended, for the metrics, the console and the doctor. */
 export const timed =
   (name: Timed, command: Command): Command =>
   async (given) => {

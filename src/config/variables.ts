@@ -249,7 +249,7 @@ export const VARIABLES = {
   FRESH_FUNDS_MAX: variable(
     '20',
     parseAmount,
-    'with FUNDS=chain: the value of funds that came into a wallet in the last 50 final blocks which its orders may use at once; 0: any',
+    'with FUNDS=chain: the value of funds that came into a wallet in the last 50 final blocks which its orders may use at once; 0 is no limit',
   ),
   CONTRACTS_AUDIT: optional(
     matching(/^[\x20-\x7e]{8,200}$/, 'must be 8 to 200 printable characters'),

@@ -137,7 +137,7 @@ interface Serving {
  * Parsers read these in different ways: a rule of a proxy in front would judge another path than the one that is served. RFC 3986
  * allows none of them in a target.
  */
-export const AMBIGUOUS = /[#\\]|[^!-~]/;
+const AMBIGUOUS = /[#\\]|[^!-~]/;
 const NOT_AMBIGUOUS = 'the request target must consist of visible ASCII characters without # and \\';
 
 type OwnRequest = Request & MeteredRequest;

@@ -17,7 +17,7 @@ export function parseJson(bytes: Buffer, invalid = 'the body must be valid JSON'
   if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body must be valid UTF-8');
   const text = bytes.toString('utf8');
   if (text.startsWith(BYTE_ORDER_MARK))
-    throw new Refusal('INVALID_JSON', 'the body begins with a byte order mark; send UTF-8 without it');
+    throw new Refusal('INVALID_JSON', 'the body has a byte order mark; send UTF-8 without it');
   const value = parse(text, invalid);
   if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
     throw new Refusal('INVALID_JSON', 'the body contains a member twice; send each member once');

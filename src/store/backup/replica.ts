@@ -28,11 +28,14 @@ export async function copyReplica(
 ): ReturnType<typeof writeCopy> {
   const [first, ...others] = options.shards;
   if (!first || others.length > 0)
-    throw new Refusal('INVALID_REQUEST', 'the replicas of several shards differ by moments: use --halt');
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'the replicas of several shards are of different moments: use --halt',
+    );
   const redis = connect({ urls: [url], tlsCa });
   try {
     await ready(redis, CONNECT_MS).catch((error: Error) => {
-      throw new Refusal('UNAVAILABLE', `the replica ${error.message}`);
+      throw new Refusal('UNAVAILABLE', `the replica cannot be reached: ${error.message}`);
     });
     const server = holderOf(redis, first.keys);
     const primary = await infoOf(holderOf(options.redis, first.keys));
@@ -42,13 +45,17 @@ export async function copyReplica(
       if (info.get('role') !== 'slave')
         throw new Refusal(
           'INVALID_REQUEST',
-          'the server of --replica follows no other one: start it with --replicaof',
+          'the server of --replica is no replica: start it with --replicaof',
         );
       if (info.get('master_link_status') === 'up' && info.get('master_sync_in_progress') === '0') {
         if (info.get('master_replid') === primary.get('master_replid')) break;
-        throw new Refusal('INVALID_REQUEST', 'the replica follows another Redis than that of REDIS_URL');
+        throw new Refusal(
+          'INVALID_REQUEST',
+          'the replica does not follow the Redis of REDIS_URL: name one that does',
+        );
       }
-      if (performance.now() > untilMs) throw new Refusal('UNAVAILABLE', 'the replica has no whole copy yet');
+      if (performance.now() > untilMs)
+        throw new Refusal('UNAVAILABLE', 'the replica has no whole copy yet: try again when it has');
       await sleep(POLL_MS);
     }
     await server.call('REPLICAOF', 'NO', 'ONE');

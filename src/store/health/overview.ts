@@ -12,7 +12,7 @@ export interface Overview {
     readonly durability: string;
     readonly eviction: string | null;
   };
-  /** What is not well, in words. */
+  /** The problem in words. */
   readonly warnings: readonly { readonly name: string; readonly detail: string }[];
   readonly outbox: OutboxLag;
   readonly settlements: {

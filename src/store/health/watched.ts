@@ -14,7 +14,7 @@ export async function worker(redis: RedisClient, keys: ShardKeys): Promise<Check
   return { name, verdict: 'warn', detail };
 }
 
-/** What an operator must know of without asking: each that is not ok is a line of the console. */
+/** What the console shows an operator: each that is not ok is a line there. */
 export async function examineWatched(
   redis: RedisClient,
   shards: readonly ShardKeys[],

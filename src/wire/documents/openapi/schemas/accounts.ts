@@ -70,7 +70,7 @@ export const BALANCES_MEMBERS = {
       object({
         marketId: nullable(ref('MarketId')),
         outcomeIndex: nullable(ref('OutcomeIndex')),
-        tokenId: described(nullable(ref('TokenId')), 'Null for collateral.'),
+        tokenId: described(nullable(ref('TokenId')), 'A null stands for collateral.'),
         amount: ref('Money'),
         call: ref('WalletCall'),
       }),

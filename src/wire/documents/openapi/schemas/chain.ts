@@ -87,7 +87,7 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
       ),
       scope: choice(
         LIMIT_SCOPES,
-        'What the limit is of: the trades of the wallet, or also its open orders; funds that came into the wallet lately, of which `unsettled` is promised; the trades of all new wallets of the network address.',
+        'The limit that was reached: the trades of the wallet, or also its open orders; funds that came into the wallet lately, of which `unsettled` is promised; the trades of all new wallets of the network address.',
       ),
     },
     example: { limit: '100', unsettled: '96.5', required: '6.2', scope: 'MATCHES' },

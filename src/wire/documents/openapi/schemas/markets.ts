@@ -100,7 +100,7 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
     primaryType: constant('Order'),
     types: described(
       object({ Order: eip712Type }),
-      'For libraries that make the type of the domain themselves, such as ethers, which refuses one that is given.',
+      'The types for libraries that make that of the domain themselves, such as ethers, which refuses one that is given.',
     ),
     typesWithDomain: described(
       object({ EIP712Domain: eip712Type, Order: eip712Type }),

@@ -42,12 +42,12 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     }),
     warnings: array(
       object({
-        name: text('What it is about, as `exchange doctor` names it.'),
-        detail: text('What is not well, in words.'),
+        name: text('The subject, as `exchange doctor` names it.'),
+        detail: text('The problem in words.'),
       }),
       {
         description:
-          'What needs a look: a new epoch, lost data, no worker, an old or failed backup or audit, a node of the chain that is set aside.',
+          'The problems that need a look: a new epoch, lost data, no worker, an old or failed backup or audit, a node of the chain that is set aside.',
       },
     ),
     outbox: object({

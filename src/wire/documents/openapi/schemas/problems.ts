@@ -74,7 +74,10 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   },
   MARKET_NOT_OPEN: {
     members: {
-      retryable: described({ type: 'boolean' }, 'Whether the market may open: it is a draft, or paused.'),
+      retryable: described(
+        { type: 'boolean' },
+        'True when the market may open, because it is a draft or paused.',
+      ),
     },
     example: { retryable: true },
   },
