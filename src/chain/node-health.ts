@@ -9,7 +9,7 @@ export interface NodeHealth {
   readonly answers: number;
   /** Answers that a majority contradicted. */
   readonly contradicted: number;
-  /** Of the last answer; null before the first. */
+  /** The value of the last answer; null before the first. */
   readonly latencyMs: number | null;
   /** Null for a node that is asked like the others. A node that is set aside is asked last, and looked at again after a rest. */
   readonly aside: Aside | null;

@@ -59,7 +59,7 @@ export interface Rpc {
 }
 
 export interface RpcOptions {
-  /** Every limit is so many times as long, for nodes on a busy machine. */
+  /** The factor by which every limit is longer, for nodes on a busy machine. */
   readonly patience?: number;
   /** Called with the name of a node and why it is set aside, and with null when it is well again. */
   readonly onAside?: (node: string, why: Aside | null) => void;
@@ -69,7 +69,7 @@ export interface RpcOptions {
 export const SLOW_MS = 15_000;
 const LIMIT_MS = 2_000;
 const ATTEMPTS_MAX = 3;
-/** Nodes hear of a block one after the other; one that has not heard of so many is behind. */
+/** Nodes hear of a block one after the other; one that lacks more than this is behind. */
 const BEHIND_BLOCKS = 3;
 /** Given to `abort`, which makes an exception each time when it gets no reason. */
 const OVER = new Error('the answer is not needed any more');
@@ -324,7 +324,7 @@ function createBallot<T>(quorum: number) {
     },
     known: () => elected(false),
     unknown: () => elected(true),
-    /** A node that does not know yet is only behind, and contradicts nobody. */
+    /** A node that does not know yet is only behind, and contradicts no other. */
     compare(winner: Candidate<T>): void {
       for (const candidate of candidates.values()) {
         if (candidate !== winner && isNull(candidate)) continue;

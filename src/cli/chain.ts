@@ -135,7 +135,7 @@ const moveLanes =
 export const pauseLanes = moveLanes('pause', 'RUNNING', 'PAUSED');
 export const resumeLanes = moveLanes('resume', 'PAUSED', 'RUNNING');
 
-/** Of the last final block, as a majority of the nodes knows it: a wrong nonce would stop the lane. */
+/** The values of the last final block, as a majority of the nodes knows it: a wrong nonce would stop the lane. */
 const nonceOf = async ({ rpc, blocks }: CliBooks, address: string): Promise<number> =>
   readNonce({ ask: rpc.agree }, address, (await blocks.final()).number);
 

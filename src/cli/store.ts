@@ -38,7 +38,7 @@ export interface CliStore {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  /** Of the first shard. */
+  /** The keys of the first shard. */
   readonly archive: Archive | null;
   /** One, unless the exchange has several. */
   readonly shards: readonly {

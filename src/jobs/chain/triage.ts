@@ -34,7 +34,7 @@ const REMEMBERED_MAX = 20_000;
 interface Pause {
   readonly times: number;
 }
-/** Of a match that will not be settled, as a majority of the nodes said at a block. */
+/** The verdict on a match that will not be settled, as a majority of the nodes said at a block. */
 interface Look {
   readonly fault: Fault;
   readonly block: number;

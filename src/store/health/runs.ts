@@ -14,7 +14,7 @@ export interface LastRun {
 
 interface RunsOptions {
   readonly redis: RedisClient;
-  /** Of the first shard. */
+  /** The keys of the first shard. */
   readonly keys: ShardKeys;
 }
 
