@@ -1,3 +1,4 @@
+import './app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Eip712Domain, ExchangeConfig, Signer } from 'ctf-exchange-client';
 import { WalletRefusal } from './words';
 

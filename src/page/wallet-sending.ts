@@ -1,3 +1,4 @@
+import './app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { WalletCall } from 'ctf-exchange-client';
 import {
   ask,

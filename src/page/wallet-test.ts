@@ -1,3 +1,4 @@
+import './app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Signer, TransactionSigner } from 'ctf-exchange-client';
 import { SigningKey } from 'ethers/crypto';
 import { hashMessage, TypedDataEncoder } from 'ethers/hash';

@@ -1,3 +1,4 @@
+import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import '../people-words';
 import type { MarketEvent } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';

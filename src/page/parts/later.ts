@@ -1,3 +1,4 @@
+import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import { place } from '../place-order';
 import { AccountMenu } from './account-menu';
 import { Approvals } from './approvals';

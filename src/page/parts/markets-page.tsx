@@ -1,3 +1,4 @@
+import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Category, Market, OutcomeIndex, PricePoint } from 'ctf-exchange-client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useWallet } from '../account-data';

@@ -1,3 +1,4 @@
+import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Balances, Portfolio, Timeframe } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
