@@ -170,7 +170,7 @@ test('an owner that is replaced between the match and its settlement fails it, a
   await exchange.shell.exchange('chain', 'resume');
   expect(await settled(orderHash)).toMatchObject({
     ...{ settlementStatus: 'FAILED', failureReason: 'SIGNATURE' },
-    failedWallet: safe.address.toLowerCase(),
+    failedWallet: safe.address,
   });
   const after = await balancesOf(alice);
   expect(after.collateral).toEqual(before.collateral);

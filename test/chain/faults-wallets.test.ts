@@ -123,7 +123,7 @@ const isUnseen = ({ reason }: Pick<Deed, 'reason'>): boolean => reason === 'SIGN
 async function ended({ id, deed, guilty, rests, tradeId }: Played, isSpoilt: boolean): Promise<void> {
   const reason = isSpoilt ? deed.reason : null;
   await faults.is(id, reason ? 'FAILED' : 'CONFIRMED');
-  const failedWallet = guilty.address.toLowerCase();
+  const failedWallet = guilty.address;
   if (reason) expect(faults.watch.of(id)).toMatchObject({ failureReason: reason, failedWallet });
   const { standing } = await faults.shown(guilty);
   const strike = reason
