@@ -1,5 +1,6 @@
 import { Wallet } from 'ethers';
 import type { ChainExchange, ChainTrader } from '../support/chain-exchange';
+import { patiently } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
@@ -75,7 +76,9 @@ export async function expectExact(exchange: ChainExchange, pair: Pair): Promise<
     const { changes } = await plan(chain, ids, planned, 0n, sign);
     const answers = [];
     for (const order of signed.reverse())
-      answers.push(await exchange.client.post(`/markets/${market.id}/orders`, { body: { order } }));
+      answers.push(
+        await patiently(() => exchange.client.post(`/markets/${market.id}/orders`, { body: { order } })),
+      );
     expect(answers.map(({ body }) => body)).toMatchObject([{ status: 'OPEN' }, { status: 'FILLED' }]);
     return { changes, orderHash: String(answers[1]?.body.orderHash) };
   }

@@ -178,6 +178,15 @@ withNginx('behind nginx', () => {
     expect([status, JSON.parse(text).code]).toEqual([404, 'NOT_FOUND']);
   });
 
+  // Parsers read such a target in different ways, so one of them passes a rule that another one enforces.
+  test.each(['/metrics\\#', '/metrics#x', '/admin\\mode#', '/markets\\..\\metrics'])(
+    'the target %s is malformed',
+    async (target) => {
+      const { status, text } = await ask(target, { Authorization: `Bearer ${TOKEN}` });
+      expect([status, JSON.parse(text).status]).toEqual([400, 400]);
+    },
+  );
+
   test('a socket is upgraded', async () => {
     const socket = new Promise<number>((resolve, reject) => {
       request({
