@@ -43,7 +43,7 @@ const SIZES = {
  */
 const ONLY_LONG = [
   'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',
-  'test/faults/(planted|promises|refusing-redis|replay)\\.test',
+  'test/faults/(promises|refusing-redis|replay)\\.test',
   'test/operations/(acl-restart|cluster|managed|procfile|restore|rotation|unreachable)\\.test',
   'test/page/(contract-wallets|demo|faults|features|injected|looks|operate|product)\\.test',
   'test/processes/(layout|replicas|upgrade)\\.test',
@@ -57,16 +57,15 @@ const ONLY_LONG = [
   'test/jobs/.*kills',
   'test/chain/rejoin\\.test',
   'test/archive/(backup|exchange|grow|kills|programs|reads|resent)',
-  'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
-  'test/store/chain/planted\\.test',
+  'test/store/journal-fuzz\\.test',
   'test/shards/cluster-',
-  'test/store/shards/(planted|silent)\\.test',
+  'test/store/shards/silent\\.test',
   'test/shards/grow\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
   'test/chain/(contract-orders|exchange|faults|gas|hostile-collateral|operate|operator-kills|recompile|restored|safe|sign-in|storm|wallets)',
   'test/cli/processes',
-  'test/chain/(lookup|observer|planted)',
+  'test/chain/(lookup|observer)',
 ];
 
 /** Patterns as jest takes them. */

@@ -5,6 +5,7 @@
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
  * `npm run test:quick`: the test files that start nothing but a Redis and take less than three seconds.
  * `npm run test:long`: the files with a longer form, in that form; CI runs it after `npm test`.
+ * `npm run mutants`: plants bugs, in copies of the scripts, the build, a contract and the model, and proves that the tests catch each.
  * `npm run test:random`: as `npm test`, with seeds and samples that are drawn; it prints them.
  * scripts/test-files.js names the files of each.
  * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
@@ -119,6 +120,8 @@ function jestArguments(form, args) {
     const workers = String(availableParallelism());
     return ['--testTimeout', String(LONG_TEST_MS), '--maxWorkers', workers, ...LONG_FILES, ...args];
   }
+  if (form === '--mutants')
+    return ['--testMatch', '**/*.mutants.ts', '--testTimeout', String(LONG_TEST_MS), ...args];
   // A file that is named is run, even if it takes long.
   if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
   return args;
@@ -126,7 +129,7 @@ function jestArguments(form, args) {
 
 async function main() {
   const [first = '', ...more] = process.argv.slice(2);
-  const form = ['--check', '--quick', '--long', '--random'].includes(first) ? first : '';
+  const form = ['--check', '--quick', '--long', '--mutants', '--random'].includes(first) ? first : '';
   if (form === '--random') process.env.RANDOM = '1';
   const args = form === '' ? process.argv.slice(2) : more;
   if (form === '--long') for (const [name, size] of Object.entries(SIZES)) process.env[name] ??= size;

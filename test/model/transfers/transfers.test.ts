@@ -1,25 +1,12 @@
 import { freshSeed, tell } from '../../support/telling';
-import { definitionsOf, simulate } from './quint';
-import { type Model, search, told } from './search';
-import { idOf, ofTrace, type QuintMap, type QuintRecord, type QuintSet, type Value } from './values';
+import { simulate } from './quint';
+import { model, STATES_MAX, scopeOf, scopes } from './scopes';
+import { search, told } from './search';
+import { idOf, ofTrace, type QuintRecord, type QuintSet, type Value } from './values';
 
 /** The promises of docs/model.md about transfers between shards, checked in every state of each scope. */
-const STATES_MAX = 400_000;
 const TRACES = 2;
 const STEPS_MAX = 20;
-
-const model: Model = definitionsOf(['scopes', 'initial', 'following', 'violated', 'stuck']);
-const scopes = new Map(
-  [...(model.scopes as QuintMap).items.values()].map(([name, scope]) => [
-    name as string,
-    scope as QuintRecord,
-  ]),
-);
-const scopeOf = (name: string): QuintRecord => {
-  const found = scopes.get(name);
-  if (found === undefined) throw new Error(`no scope ${name}`);
-  return found;
-};
 
 /** Searched only in the long form: each has more than 8,000 states. */
 const LARGE = ['cancel', 'nonce twice', 'nonce home', 'target fails', 'no barrier', 'late clock'];
@@ -36,30 +23,7 @@ test.each(played)('in no state of the scope "%s" is a promise broken', (name) =>
   expect([states > 90, isLong || states <= 8_000]).toEqual([true, true]);
 });
 
-const UNJUST = 'a refusal that no order of the commands justifies';
 const TWICE = 'a channel is broken in spite of the barrier';
-const NO_BIT = 'a shard with an account has no bit';
-const STALE = 'a nonce below the raised one was accepted';
-
-test.each([
-  ['mark not compared', 'two', TWICE],
-  ['hold ignored', 'calm', 'a command was given up without a fault'],
-  ['nonce of the donor', 'nonce', STALE],
-  ['bitmap before the raise', 'nonce', STALE],
-  ['sent and got not compared', 'unequal', UNJUST],
-  ['bit after the send', 'calm', NO_BIT],
-  ['a silent shard counts as empty', 'two', UNJUST],
-  ['a reader waits without a write', 'donor fails', TWICE],
-  ['wait on a new connection', 'donor fails', TWICE],
-  ['bit not waited for', 'home fails', NO_BIT],
-  ['only a new bit waited for', 'home fails', NO_BIT],
-  ['a bit trusted that is not safe', 'home fails twice', NO_BIT],
-  ['looks past the hold', 'home', 'a command was given up without a fault'],
-  ['noted after the look', 'nonce twice', STALE],
-])('the planted bug "%s" is found', (bug, name, violation) => {
-  const { violations } = search(model, { ...scopeOf(name), bug }, STATES_MAX);
-  expect(violations).toContain(violation);
-});
 
 test('without the barrier a failover of a donor makes money, and the worker tells it', () => {
   const scope = { ...scopeOf('donor fails'), barrier: false };

@@ -1,5 +1,9 @@
+import type { Patch } from './scripts';
+
 /** A bug to be planted: its name, the text it replaces, anywhere or in one file below lua/, and the new text. */
 export type Bug = readonly [name: string, from: string | RegExp, to: string, file?: string];
+
+export const patchOf = ([, from, to, file]: Bug): Patch => ({ from, to, ...(file ? { file } : {}) });
 
 /** Bugs in replacing an order. */
 export const REPLACED: readonly Bug[] = (

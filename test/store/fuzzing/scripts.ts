@@ -38,8 +38,11 @@ function apply(sources: Map<string, string>, { file, from, to }: Patch): void {
   if (changes === 0) throw new Error(`nothing to patch in ${file ?? 'lua'}: ${from}`);
 }
 
-/** Throws unless the patch finds its place in the sources. */
-export const findPlace = (patch: Patch): void => apply(new Map(luaSources(LUA)), patch);
+/** Throws unless the patches find their places in the sources. */
+export function findPlaces(patches: readonly Patch[], funds: Funds = 'paper'): void {
+  const sources = luaSources(LUA, funds);
+  for (const patch of patches) apply(sources, patch);
+}
 
 const built = new Map<string, Map<string, string>>();
 

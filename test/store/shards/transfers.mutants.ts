@@ -6,6 +6,7 @@ import { shardKeys } from '../../../src/store/redis/keys';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
 import { type Patch, patchedScripts } from '../fuzzing/scripts';
+import { TRANSFERS } from './planted';
 import { GRANT, openShardWorld, type ShardWorld, type ShardWorldOptions, walletWithHome } from './world';
 
 /** Bugs of the transfers, planted in a copy of lua/: the same story is whole without them and not with them. */
@@ -130,39 +131,26 @@ test('without a planted bug every story is whole', async () => {
 });
 
 test('an entry taken twice, because the mark is not compared, is found by the audits', async () => {
-  const bug = [
-    { file: 'take_collateral.lua', from: 'elseif channel.is_later(id, mark) then', to: 'else' },
-    { file: 'take_collateral.lua', from: 'elseif before == mark then', to: 'elseif true then' },
-  ];
-  const found = (await told(bug, takenTwice)) as string[];
+  const found = (await told(TRANSFERS.markNotCompared, takenTwice)) as string[];
   expect(found.join()).toContain('IN_TRANSIT 0 to 1');
 });
 
 test('when the hold is ignored, two orders of a wallet take the collateral from each other', async () => {
-  const bug = [
-    { file: 'hold_purse.lua', from: 'if holder and holder ~= ARGV[2] then', to: 'if false then' },
-    { file: 'send_collateral.lua', from: 'modes[2] and modes[2] ~= ARGV[5]', to: 'false' },
-  ];
-  expect(((await told(bug, sixtyTwice)) as string[]).join()).toContain('UNAVAILABLE');
+  const found = (await told(TRANSFERS.holdIgnored, sixtyTwice)) as string[];
+  expect(found.join()).toContain('UNAVAILABLE');
 });
 
 test('when a shard is opened with the nonce of the sender, an order under an older nonce is booked', async () => {
-  const bug = [{ file: 'send_collateral.lua', from: 'is_home and nonce or tonumber(ARGV[7])', to: 'nonce' }];
-  expect(await told(bug, oldOrder)).toBe('BOOKED');
+  expect(await told(TRANSFERS.nonceOfTheSender, oldOrder)).toBe('BOOKED');
 });
 
 test('a shard that the home does not note before it sends is missed by a cancel of all', async () => {
-  const bug = [{ file: 'send_collateral.lua', from: 'if is_home then', to: 'if false then' }];
-  expect(await told(bug, cancelled)).toBe(0);
-  expect((await unnamed(bug)).join()).toContain('an account in shard 1');
+  expect(await told(TRANSFERS.shardNotNoted, cancelled)).toBe(0);
+  expect((await unnamed(TRANSFERS.shardNotNoted)).join()).toContain('an account in shard 1');
 });
 
 test('a shard that the hold of a purse does not note has an account that the home does not name', async () => {
-  const note = 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))';
-  const bug = [
-    { file: 'hold_purse.lua', from: note, to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true" },
-  ];
-  const found = (await unnamed(bug)).join();
+  const found = (await unnamed(TRANSFERS.shardOfPurseNotNoted)).join();
   expect(found).toContain('an account in shard 3');
   expect(found).toContain('an account in shard 0');
 });

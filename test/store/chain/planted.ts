@@ -1,18 +1,13 @@
-import type { RunningRedis } from '../../../src/local/redis';
-import { startTestRedis } from '../../support/redis';
 import type { Patch } from '../fuzzing/scripts';
-import { type FuzzOptions, fuzzChain } from './fuzz-run';
+import type { FuzzOptions } from './fuzz-run';
 
-/**
- * Proves that the fuzz of funds on a chain can fail: the chapter that every run begins with meets each of these bugs. A patch that
- * finds no place in the scripts fails here, too: give it a new anchor.
- */
 const LEDGER = 'lib/ledger.lua';
 const patch = (file: string, from: string, to: string): Partial<FuzzOptions> => ({
   patches: [{ file, from, to } satisfies Patch],
 });
 
-const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
+/** Bugs in the funds of wallets on a chain. */
+export const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
   [
     'a match is released before its wallets are read',
     patch(
@@ -86,22 +81,3 @@ const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])[] = [
   ['exposed wallets are not noted', patch(LEDGER, "redis.call('SADD', shard .. 'xp', unpack(exposed))", '')],
   ['orders without funds stay', patch('lib/unfunded.lua', 'if free >= 0 or', 'if true or')],
 ];
-
-let server: RunningRedis;
-beforeAll(async () => {
-  server = await startTestRedis();
-});
-afterAll(() => server.stop());
-
-test.each(['cost', 'limit'] as const)(
-  'the chapter passes with a contract that takes the %s',
-  async (hold) => {
-    await fuzzChain({ url: server.url, seed: 1, operations: 0, hold, feeRateBps: 150 });
-  },
-);
-
-test.each(BUGS)('the fuzz notices that %s', async (_name, bug) => {
-  await expect(fuzzChain({ url: server.url, seed: 1, operations: 0, ...bug })).rejects.toThrow(
-    'seed 1, after',
-  );
-});

@@ -1,29 +1,7 @@
-import { sampleOf } from '../support/sample';
-import { tell } from '../support/telling';
-import { type Fault, type Lane, startLane } from './fuzzing/lane';
-import { type Bug, REPLACED } from './fuzzing/planted-replacing';
-import { findPlace, type Patch } from './fuzzing/scripts';
+import type { Bug } from './planted-replacing';
 
-/**
- * Proves that the fuzz can fail: it catches each of these bugs, planted in a copy of lua/, within few operations. A patch
- * that finds no place in the sources fails here, too: give it a new anchor.
- */
-const OPERATIONS = 2_500;
-/** The number of bugs that one run of `npm test` plants; `npm run test:long` plants all. */
-const [SAMPLE, ENDING_SAMPLE] = [6, 2];
-/** Worlds without and with fees, with few and with many makers; number 3 is deep. */
-const SEEDS = [1, 2, 0, 3, 6];
-/** Bugs that show only at an event of few worlds: the worlds that have it. */
-const RARE_SEEDS: Readonly<Record<string, number[]>> = {
-  'a raise that is repeated raises again': [17, 38],
-  'a sweep misses what was booked behind it': [18, 25],
-  'one maker met: new holder not noted': [16, 12],
-  'halves that nobody can be paid are lost': [34, 32],
-};
-const ENDING_OPERATIONS = 500;
-const ENDING_SEEDS = [1, 2, 0, 4, 5, 6, 8, 9, 10, 12];
-
-const BUGS: readonly Bug[] = [
+/** Bugs in trading. */
+export const TRADING: readonly Bug[] = [
   ['price compare: equal prices do not cross', "'-inf', limit,", "'-inf', '(' .. limit,"],
   [
     'time priority: the youngest first',
@@ -158,7 +136,7 @@ const BUGS: readonly Bug[] = [
   ['the outbox forgets who was met', "table.concat(p.hashes, '', 1, p.count + 1)", 'ARGV[2]'],
 ];
 /** The end of markets is only played at the end of a world, so these are short. */
-const ENDING_BUGS: readonly Bug[] = [
+export const ENDING: readonly Bug[] = [
   [
     'holders are paid, and keep their tokens',
     "redis.call('HDEL', shard .. 'm:' .. market .. ':bal', ",
@@ -188,7 +166,7 @@ const ENDING_BUGS: readonly Bug[] = [
 ];
 
 /** The straight line of place_order for a match with one maker. */
-const ONE_MATCH: readonly Bug[] = (
+export const ONE_MATCH: readonly Bug[] = (
   [
     ['over-fill of a maker met before', 'met_size - filled - size', 'met_size - size'],
     ['over-fill by one lot', 'if left < 0 or', 'if left < -1 or'],
@@ -228,55 +206,3 @@ const ONE_MATCH: readonly Bug[] = (
     ['the outbox forgets who was met', 'ARGV[2], first_hash))', 'ARGV[2], ARGV[2]))'],
   ] as const
 ).map(([name, from, to, file]) => [`one maker met: ${name}`, from, to, file ?? 'lib/straight.lua']);
-
-let lane: Lane;
-beforeAll(async () => {
-  lane = await startLane();
-});
-afterAll(() => lane.stop());
-
-/** The first fault, with the number of operations before it. */
-async function caught(
-  patch: Patch,
-  seeds = SEEDS,
-  operations = OPERATIONS,
-): Promise<(Fault & { readonly after: number }) | null> {
-  for (const [i, seed] of seeds.entries()) {
-    const outcome = await lane.play({ seed, operations, patches: [patch] });
-    if ('fault' in outcome) return { ...outcome.fault, after: i * operations + outcome.fault.at + 1 };
-  }
-  return null;
-}
-
-const found: string[] = [];
-afterAll(() => tell(`planted bugs and what caught them\n${found.join('\n')}`));
-
-// Rows of equal length: jest would pass its callback for a missing member.
-const rowsOf = (bugs: readonly Bug[]) => bugs.map((bug) => [bug[0], bug] as const);
-
-async function isCaught([name, from, to, file]: Bug, seeds?: number[], operations?: number): Promise<void> {
-  const outcome = await caught({ from, to, ...(file ? { file } : {}) }, seeds, operations);
-  expect(outcome).not.toBeNull();
-  // A script that does not compile proves nothing.
-  expect(outcome?.got).not.toMatch(/compil|nonexistent global/);
-  found.push(`  ${name}: "${outcome?.check}" after ${outcome?.after} operations`);
-}
-
-const TRADING_BUGS = [...BUGS, ...ONE_MATCH, ...REPLACED];
-
-test('every planted bug finds its place in the scripts', () => {
-  for (const [, from, to, file] of [...TRADING_BUGS, ...ENDING_BUGS])
-    expect(() => findPlace({ from, to, ...(file ? { file } : {}) })).not.toThrow();
-});
-
-test.each(rowsOf(sampleOf('planted bugs of trading', TRADING_BUGS, SAMPLE)))('%s is caught', (_, bug) =>
-  isCaught(bug, RARE_SEEDS[bug[0]]),
-);
-test.each(rowsOf(sampleOf('planted bugs of the end of a market', ENDING_BUGS, ENDING_SAMPLE)))(
-  '%s: that is caught',
-  (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]] ?? ENDING_SEEDS, ENDING_OPERATIONS),
-);
-
-test('a patch that changes nothing is an error', async () => {
-  await expect(caught({ from: 'no such text', to: '' })).rejects.toThrow('nothing to patch');
-});
