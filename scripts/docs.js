@@ -14,12 +14,12 @@ const listed = (routes) => routes.map((route) => `\`${route}\``).join(' or ');
 const costWords = ({ bucket, words }) => (bucket === null ? words : `\`${bucket}\`: ${words}`);
 
 /** Rows by page. Each begins with code, unlike the rows of other tables of the page. */
-function tables({ OPERATIONS, VARIABLES, ...costs }) {
+function tables({ api, VARIABLES, ...costs }) {
   return {
     'docs/endpoints.md': [
-      ...Object.entries(OPERATIONS).map(
+      ...Object.entries(api.operations).map(
         ([key, { bearer = 'none', summary }]) =>
-          `| \`${key}\` | ${WHO[bearer]} | ${summary} | ${costWords(costs.costOf(key))} |`,
+          `| \`${key}\` | ${WHO[bearer]} | ${summary} | ${costWords(costs.costOf(api, key))} |`,
       ),
       ...Object.entries(costs.PAGE_COSTS).map(
         ([path, points]) => `| \`${path}\` | anyone | A page, or its picture | ${points} of \`reads\` |`,
@@ -43,18 +43,18 @@ const ROWS = /^(?:\| `.*\n)+/m;
 module.exports = { tables, ROWS };
 
 if (require.main === module) {
-  const { OPERATIONS } = require('../dist/wire/documents/openapi/operations/index.js');
+  const { EXTENSIONS, apiOf } = require('../dist/app/extensions.js');
+  const api = apiOf(EXTENSIONS);
   const { VARIABLES } = require('../dist/config/variables.js');
   const { costOf, MESSAGE_COSTS, PAGE_COSTS } = require('../dist/wire/costs.js');
   const { ORDER_ROUTES } = require('../dist/wire/requests/order-entry.js');
   const costs = { costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES };
-  for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES, ...costs }))) {
+  for (const [page, rows] of Object.entries(tables({ api, VARIABLES, ...costs }))) {
     const file = path.join(ROOT, page);
     writeFileSync(
       file,
       readFileSync(file, 'utf8').replace(ROWS, () => `${rows.join('\n')}\n`),
     );
   }
-  const { SCHEMAS } = require('../dist/wire/documents/openapi/schemas/index.js');
-  writeFileSync(path.join(ROOT, 'clients/python/ctf_exchange/types.py'), pythonTypes(SCHEMAS));
+  writeFileSync(path.join(ROOT, 'clients/python/ctf_exchange/types.py'), pythonTypes(api.schemas));
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from '@babel/parser';
 import { ERRORS } from '../src/exchange/errors';
 import { asyncApiDocument } from '../src/wire/documents/asyncapi/document';
-import { openApiDocument } from '../src/wire/documents/openapi/document';
+import { OPEN_API } from './support/api';
 import { ROOT } from './support/processes';
 import { isWholeError } from './support/prose';
 
@@ -103,7 +103,7 @@ function descriptionsIn(part: unknown, found = new Set<string>()): Set<string> {
 }
 
 test('the description of every schema is a whole text, and no fragment of one', () => {
-  const [open, async] = [openApiDocument(), asyncApiDocument()] as { components: { schemas: unknown } }[];
+  const [open, async] = [OPEN_API, asyncApiDocument()] as { components: { schemas: unknown } }[];
   const all = [...descriptionsIn(open?.components.schemas), ...descriptionsIn(async?.components.schemas)];
   expect(all.length).toBeGreaterThan(150);
   expect(all.filter((text) => !OPENING.test(text) || !text.endsWith('.'))).toEqual([]);

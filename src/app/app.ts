@@ -22,6 +22,7 @@ import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
+import { apiOf, chosenExtensions } from './extensions';
 import { keepListed } from './listed';
 import { observe, observeWeb } from './observe';
 import { openOutboxes } from './outboxes';
@@ -80,6 +81,7 @@ const openCounts = (connection: RedisClient, shards: number, log: Logger) =>
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
 export async function startWeb(given: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const config = withoutKeys(given);
+  const extensions = chosenExtensions(config);
   if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
   await checkStanding(config, store);
@@ -95,9 +97,12 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const backlog = watchBacklog(store.outboxLag);
   const congestion = store.books?.congestion;
   const listed = keepListed(store);
+  const parts = extensions.flatMap((extension) => extension.web?.({ config, log, store }) ?? []);
   const http = createHttp({
     ...store,
     ...access,
+    api: apiOf(extensions),
+    extensions: parts,
     shedding,
     arrivedAt: eventLoop.arrivedAt,
     behind() {
@@ -130,7 +135,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);
-    await Promise.all([board?.stop(), queues.stop()]);
+    await Promise.all([board?.stop(), queues.stop(), ...parts.map((part) => part.stop?.())]);
     congestion?.stop();
     for (const part of [eventLoop, backlog, clock, standings, access, listed]) part.stop();
     closeStore(store);

@@ -59,6 +59,7 @@ export interface Config {
   readonly walletRpcUrls: readonly string[];
   readonly paperGrantMicro: Micro;
   readonly grantOn: Values['GRANT_ON'];
+  readonly extensions: Values['EXTENSIONS'];
   readonly rateLimit: boolean;
   readonly serveUi: boolean;
   readonly broadcastIntervalMs: number;
@@ -167,6 +168,7 @@ function assemble(values: Values): Config {
     walletRpcUrls: values.CHAIN_RPC_URL ?? [],
     paperGrantMicro: values.PAPER_GRANT,
     grantOn: values.GRANT_ON,
+    extensions: values.EXTENSIONS,
     rateLimit: values.RATE_LIMIT,
     serveUi: values.SERVE_UI,
     broadcastIntervalMs: values.BROADCAST_INTERVAL_MS,

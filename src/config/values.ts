@@ -32,6 +32,12 @@ export const wholeNumber =
     return value;
   };
 
+/** Names of extensions, separated by commas. Whether there is one of each name is for the composition root to say. */
+export function parseExtensions(text: string): 'all' | readonly string[] {
+  if (text === 'all') return text;
+  return text === 'none' ? [] : listOf(text);
+}
+
 export function shardCount(text: string): ShardCount {
   const found = SHARD_COUNTS.find((count) => String(count) === text);
   if (found === undefined) throw new BadValue(`must be one of ${SHARD_COUNTS.join(', ')}`);

@@ -52,6 +52,8 @@ export function createApplication(
     const guard = boardGuard(adminTokens, deps.config.publicBaseUrl, dispatchDeps.gate);
     app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
   }
+  const { limiter, gate } = dispatchDeps;
+  for (const extension of deps.extensions) extension.pages?.(app, { limiter, gate });
   app.use(pageNotFound(deps));
   app.use((request) => {
     throw new Refusal(

@@ -24,9 +24,11 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
 import type { ChainConfigFacts } from '../wire/answers/chain';
+import type { Api } from '../wire/api';
 import type { DrawCard } from './card-drawing';
 import type { PageFiles } from './page';
 import type { Shedding } from './shedding';
+import type { WebPart } from './web-part';
 
 export type BoardHandler = (
   request: IncomingMessage,
@@ -53,6 +55,9 @@ export interface HttpObserver {
 
 /** Everything that the routes call; src/app/app.ts builds it. */
 export interface HttpDeps {
+  /** The interface of this exchange, with that of its extensions. */
+  readonly api: Api;
+  readonly extensions: readonly WebPart[];
   readonly config: Config;
   readonly log: Logger;
   readonly redis: RedisClient;

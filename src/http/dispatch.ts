@@ -27,8 +27,8 @@ export interface DispatchDeps extends ServingDeps {
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): Handler {
   const { bodyOptional = false, maxBytes = BODY_MAX_BYTES } = endpoint;
   const route = `${endpoint.method} ${endpoint.path}`;
-  const parse = queryReader(route);
-  const { points } = costOf(route);
+  const parse = queryReader(deps.api.operations[route]);
+  const { points } = costOf(deps.api, route);
   const serve = createServing<Response>(endpoint, route, { send, refuse: sendProblem }, deps);
   return async (request, response) => {
     // Taken before the body is read: a client counts from the moment when it sent the request.

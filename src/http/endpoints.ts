@@ -22,10 +22,9 @@ import { portfolioEndpoints } from './routes/portfolio';
 import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
-import { udfEndpoints } from './routes/udf';
 import { createSubmit } from './submit';
 
-/** Every operation. */
+/** Every operation of the core and the extensions. */
 export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
   const context = createContext(deps);
   const submit = createSubmit(context);
@@ -49,8 +48,8 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...moderationEndpoints(context),
     ...settlementEndpoints(context),
     ...auditEndpoints(context),
-    ...udfEndpoints(context, kept),
     ...systemEndpoints(context),
     ...logEndpoints(context),
+    ...deps.extensions.flatMap((extension) => extension.routes?.(context, kept) ?? []),
   ].map((endpoint) => recorded(endpoint, deps.actions, deps.log));
 }

@@ -147,7 +147,7 @@ function arrivedOf(
   entry: OrderEntry | Refusal,
   response: Acknowledgement,
   { method, path }: AnyEndpoint,
-  { sessions, arrivedAt, nowMs }: OrderEntryDeps,
+  { api, sessions, arrivedAt, nowMs }: OrderEntryDeps,
 ): Arrived<Acknowledgement> {
   const isRefused = entry instanceof Refusal;
   const query = isRefused ? NO_QUERY : entry.query;
@@ -166,7 +166,7 @@ function arrivedOf(
     arrivedAt: arrivedAt(),
     bytes: payload.length,
     query,
-    cost: costOf(`${method} ${path}`).points(query),
+    cost: costOf(api, `${method} ${path}`).points(query),
     async identify(rule) {
       if (!bearer)
         throw new Refusal('UNAUTHORIZED', 'a public socket may send no orders; connect with auth.token');

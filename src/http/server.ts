@@ -40,8 +40,8 @@ export function createHttp(deps: HttpDeps): Http {
     ? createNewcomers({ limiter, isKnown: deps.profiles.isKnown })
     : noNewcomers;
   const endpoints = createEndpoints({ ...deps, limiter, newcomers, isDraining: () => state.draining });
-  const { sessions, shedding, observer, arrivedAt, log } = deps;
-  const serving = { limiter, sessions, shedding, observer, arrivedAt };
+  const { api, sessions, shedding, observer, arrivedAt, log } = deps;
+  const serving = { api, limiter, sessions, shedding, observer, arrivedAt };
   const application = createApplication(deps, endpoints, {
     ...serving,
     gate: createOperatorGate({ limiter, log, adminTokens: deps.config.adminTokens }),

@@ -1,6 +1,7 @@
 import { checkScope } from '../auth/api-keys';
 import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
+import type { Api } from '../wire/api';
 import { type Cost, costOf, pointsOfRows } from '../wire/costs';
 import { BYTES_PER_SUBMISSION } from '../wire/limits';
 import type { Query } from '../wire/queries';
@@ -37,6 +38,7 @@ interface Way<R extends CallResponse> {
 }
 
 export interface ServingDeps {
+  readonly api: Api;
   readonly limiter: Limiter;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;
@@ -56,7 +58,7 @@ export function createServing<R extends CallResponse>(
   deps: ServingDeps,
 ): (arrived: Arrived<R>) => Promise<void> {
   const { answerMaxMs = ANSWER_MAX_MS, method, path } = endpoint;
-  const { bucket } = costOf(`${method} ${path}`);
+  const { bucket } = costOf(deps.api, `${method} ${path}`);
   const giveUp = (response: R): void => {
     if (!response.headersSent) way.refuse(response, tooLate());
   };

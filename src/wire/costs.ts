@@ -1,11 +1,9 @@
 import { Refusal } from '../exchange/errors';
-import { LENGTHS_MS } from './answers/candles';
-import { resolutionOf } from './answers/udf';
-import { OPERATIONS } from './documents/openapi/operations';
+import type { Api } from './api';
 import { ROWS_PER_POINT, SUBMISSION_COSTS } from './limits';
 import { PAGE_SIZES, type PageSize } from './pages';
 import { PATHS } from './paths';
-import { barsOf, depthOf, idsOf, limitOf, type Query, textOf } from './queries';
+import { depthOf, idsOf, limitOf, type Query } from './queries';
 
 /** The limit of an address that counts a request, and its points. docs/endpoints.md shows the table. */
 export interface Cost {
@@ -20,11 +18,10 @@ export interface Cost {
 /** The points of a list with a filter. What it did not look at is given back afterwards. */
 const FILTERED = 10;
 /** The points of a search in the texts of all markets. */
-const SEARCH = 3;
+export const SEARCH = 3;
 const PORTFOLIO = 10;
 const TICKERS_PER_POINT = 5;
 const HASHES_PER_POINT = 10;
-const BARS_MAX = PAGE_SIZES.candles.most;
 
 /** Addresses of the page that are no operations; they count as reads. */
 export const PAGE_COSTS = { '/m/{slug}': 1, '/e/{slug}': 1, '/m/{slug}/card.png': 10 } as const;
@@ -37,7 +34,7 @@ export const MESSAGE_COSTS = {
 } as const;
 
 const free = (words: string): Cost => ({ bucket: null, points: () => 0, words });
-const reads = (points: Cost['points'], words: string): Cost => ({ bucket: 'reads', points, words });
+export const reads = (points: Cost['points'], words: string): Cost => ({ bucket: 'reads', points, words });
 const ONE_READ = reads(() => 1, '1');
 const submission = (words: string): Cost => ({
   bucket: 'submissions',
@@ -69,15 +66,13 @@ const HELD_FILTERED = `${LOOKED}; with a filter ${FILTERED} until it is answered
 const ORDER = `${SUBMISSION_COSTS.order}; a dry run ${SUBMISSION_COSTS.dryRun}; a refused FOK or a wrong signature ${SUBMISSION_COSTS.refusedFok}`;
 
 /** The operations that do not cost a read, or not one. */
-const COSTS: Readonly<Record<string, Cost>> = {
+export const CORE_COSTS: Readonly<Record<string, Cost>> = {
   [`GET ${PATHS.nonce}`]: SIGN_IN,
   [`POST ${PATHS.verify}`]: SIGN_IN,
   [`GET ${PATHS.markets}`]: reads(
     (query) => Math.max(rowsOf(PAGE_SIZES.markets, query), query.has('q') ? SEARCH : 1),
     `1 for each ${ROWS_PER_POINT} rows asked for; with \`q\` at least ${SEARCH}`,
   ),
-  [`GET ${PATHS.udfSearch}`]: reads(() => SEARCH, String(SEARCH)),
-  [`GET ${PATHS.udfHistory}`]: reads(historyPoints, `1 for each ${ROWS_PER_POINT} bars asked for`),
   [`GET ${PATHS.orderbooks}`]: reads(
     // A book costs at most a point, as in a request of its own.
     (query) =>
@@ -121,11 +116,11 @@ const COSTS: Readonly<Record<string, Cost>> = {
 /** The points of a list of hashes to cancel. */
 export const pointsOfHashes = (count: number): number => Math.max(1, Math.ceil(count / HASHES_PER_POINT));
 
-/** The cost of an operation: `GET /markets/{id}` and the like. */
-export function costOf(operation: string): Cost {
-  const own = COSTS[operation];
+/** The cost of an operation of this interface: `GET /markets/{id}` and the like. */
+export function costOf({ operations, costs }: Pick<Api, 'operations' | 'costs'>, operation: string): Cost {
+  const own = costs[operation];
   if (own) return own;
-  const { bearer, parameters = [] } = OPERATIONS[operation] ?? {};
+  const { bearer, parameters = [] } = operations[operation] ?? {};
   if (bearer === 'admin' && !operation.startsWith('GET ')) return OPERATORS;
   const page = parameters.find((one) => one.page)?.page;
   return page
@@ -146,12 +141,4 @@ function pointsOf(points: () => number): number {
     if (error instanceof Refusal) return 1;
     throw error;
   }
-}
-
-function historyPoints(query: Query): number {
-  return pointsOfRows(() => {
-    const { fromMs, toMs, countback } = barsOf(query);
-    const interval = resolutionOf(textOf(query, 'resolution'));
-    return Math.min(BARS_MAX, countback ?? (interval ? (toMs - fromMs) / LENGTHS_MS[interval] : 1));
-  });
 }

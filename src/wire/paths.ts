@@ -1,4 +1,4 @@
-/** Every path of the interface, once. `{name}` is a parameter; OpenAPI, the routes and the tests read them from here. */
+/** Every path of the core, once; an extension has its own. `{name}` is a parameter; OpenAPI, the routes and the tests read them from here. */
 export const PATHS = {
   nonce: '/auth/nonce/{wallet_address}',
   verify: '/auth/verify',
@@ -17,11 +17,6 @@ export const PATHS = {
   priceHistory: '/markets/{id}/price-history',
   candles: '/markets/{id}/candles',
   trades: '/markets/{id}/trades',
-  udfConfig: '/udf/config',
-  udfSymbols: '/udf/symbols',
-  udfSearch: '/udf/search',
-  udfHistory: '/udf/history',
-  udfTime: '/udf/time',
 
   submit: '/markets/{id}/orders',
   batch: '/markets/{id}/orders/batch',

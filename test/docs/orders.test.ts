@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Wallet } from 'ethers';
 import { ORDER_STATUSES, REASONS } from '../../src/exchange/status';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import * as story from '../../src/wire/documents/openapi/examples/story';
 import { LIMITS, SUBMISSION_COSTS } from '../../src/wire/limits';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../src/wire/requests/orders';
+import { OPEN_API } from '../support/api';
 import type { Answer } from '../support/client';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
@@ -85,7 +85,7 @@ test('the requests of the page get the answers on the page', async () => {
 });
 
 test('the tables of members have every member of a submission, with an example that the documents have, too', () => {
-  const { schemas } = openApiDocument().components as {
+  const { schemas } = OPEN_API.components as {
     schemas: Record<string, { properties: object; required: string[] }>;
   };
   const told = rows('The members of a submission');

@@ -5,9 +5,8 @@ import { ORDER_TYPES } from '../../src/exchange/status';
 import { costOf, MESSAGE_COSTS, PAGE_COSTS } from '../../src/wire/costs';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
-import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
-import { SCHEMAS } from '../../src/wire/documents/openapi/schemas';
 import { ORDER_ROUTES } from '../../src/wire/requests/order-entry';
+import { API } from '../support/api';
 import { ROOT } from '../support/processes';
 
 /** Compares the pages with the code, in both directions where possible. */
@@ -28,11 +27,11 @@ const { pythonTypes } = require('../../scripts/python-types.js') as {
 };
 
 test('the answers of the Python client have the types of the OpenAPI document: npm run docs', () => {
-  expect(read('clients/python/ctf_exchange/types.py')).toBe(pythonTypes(SCHEMAS));
+  expect(read('clients/python/ctf_exchange/types.py')).toBe(pythonTypes(API.schemas));
 });
 
 /** `npm run docs` writes them. */
-test.each(Object.entries(tables({ OPERATIONS, VARIABLES, costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES })))(
+test.each(Object.entries(tables({ api: API, VARIABLES, costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES })))(
   'the table of %s has a row for each of them in the code, and no other',
   (page, rows) => {
     const text = read(page);
@@ -64,7 +63,7 @@ test('the checksums of docs/real-time.md are correct', () => {
 
 /** Paths that are no operations: pages for browsers, and the sockets. */
 const OTHERS = ['/', '/docs', '/admin', '/admin/queues', '/socket.io', '/socket.io/'];
-const templates = Object.keys(OPERATIONS).map((key) => key.split(' ') as [string, string]);
+const templates = Object.keys(API.operations).map((key) => key.split(' ') as [string, string]);
 const isPath = (text: string, verb?: string): boolean =>
   OTHERS.includes(text) ||
   templates.some(

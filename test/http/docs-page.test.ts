@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
+import { API } from '../support/api';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** GET /docs, over HTTP and, where there is one, in a browser. */
@@ -64,7 +64,7 @@ inBrowser('a browser shows every operation, violates no policy and asks nobody e
     });
     await page.goto(`${exchange.client.url}/docs`);
     await page.waitForSelector('.opblock');
-    expect(await page.locator('.opblock').count()).toBe(Object.keys(OPERATIONS).length);
+    expect(await page.locator('.opblock').count()).toBe(Object.keys(API.operations).length);
     await page.locator('#operations-Orders-submitOrder .opblock-summary-control').click();
     await page.waitForSelector('#operations-Orders-submitOrder .responses-wrapper');
     expect([complaints, elsewhere]).toEqual([[], []]);

@@ -1,6 +1,5 @@
 import { costOf } from '../../src/wire/costs';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
-import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
+import { API, OPEN_API } from '../support/api';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The document and the running code, compared in both directions. */
@@ -16,18 +15,18 @@ afterAll(() => exchange?.stop());
 const keyOf = ({ method, path }: (typeof endpoints)[number]): string => `${method} ${path}`;
 
 test('every endpoint is an operation of the document, and every operation an endpoint', () => {
-  expect(Object.keys(OPERATIONS).sort()).toEqual(endpoints.map(keyOf).sort());
+  expect(Object.keys(API.operations).sort()).toEqual(endpoints.map(keyOf).sort());
 });
 
 test('the document states for each operation who may call it, its input and whether it is limited', () => {
   const facts = endpoints.map((endpoint) => {
-    const { bearer = 'none', body, limited } = OPERATIONS[keyOf(endpoint)] ?? {};
+    const { bearer = 'none', body, limited } = API.operations[keyOf(endpoint)] ?? {};
     return {
       told: {
         bearer,
         body: body?.shape ?? null,
         optional: body?.optional ?? false,
-        limited: costOf(keyOf(endpoint)).bucket === null || limited === true,
+        limited: costOf(API, keyOf(endpoint)).bucket === null || limited === true,
       },
       is: {
         bearer: endpoint.bearer,
@@ -44,7 +43,7 @@ test('the document states for each operation who may call it, its input and whet
 test('the served document is the one that this code builds', async () => {
   const { status, body, headers } = await exchange.client.get('/openapi.json');
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-  expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  expect(body).toEqual(JSON.parse(JSON.stringify(OPEN_API)));
   const { version } = (await exchange.client.get('/version')).body;
   const { info } = (await exchange.client.get('/asyncapi.json')).body;
   expect([body.info.version, info.version]).toEqual([version, version]);

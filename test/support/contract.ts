@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../src/exchange/errors';
 import type { Message } from '../../src/wire/documents/asyncapi/message';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { PATHS } from '../../src/wire/paths';
+import { OPEN_API } from './api';
 import { faultsAt, pointerPart } from './schemas';
 
 /** Compares every observed answer of the exchange with its documents. */
@@ -40,7 +40,7 @@ const SOCKET_PATH = '/socket.io';
 /** Answers that a request gets before its path is known. */
 const EARLY = new Set([400, 408, 413, 417, 431, 503]);
 
-const document = openApiDocument() as {
+const document = OPEN_API as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   readonly components: {
     readonly responses: Readonly<Record<string, Answer>>;

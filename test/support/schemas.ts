@@ -2,12 +2,12 @@ import type { ValidateFunction } from 'ajv/dist/2020';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { asyncApiDocument } from '../../src/wire/documents/asyncapi/document';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
+import { OPEN_API } from './api';
 
 /** The schemas of both documents, each compiled when it is first used. */
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 addFormats(ajv);
-ajv.addSchema(openApiDocument(), 'openapi.json');
+ajv.addSchema(OPEN_API, 'openapi.json');
 ajv.addSchema(asyncApiDocument(), 'asyncapi.json');
 
 const validators = new Map<string, ValidateFunction>();

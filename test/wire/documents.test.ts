@@ -5,15 +5,14 @@ import { ERRORS, type ErrorCode } from '../../src/exchange/errors';
 import { EVENTS } from '../../src/wire/answers/events';
 import { asyncApiDocument } from '../../src/wire/documents/asyncapi/document';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
-import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { jsonSchemaOf } from '../../src/wire/documents/openapi/schema';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
+import { API, OPEN_API } from '../support/api';
 import { ROOT } from '../support/processes';
 import { faultsAt, pointerPart } from '../support/schemas';
 
 /** The documents themselves: complete, valid by their specifications, with examples. */
-const DOCUMENTS = { 'openapi.json': openApiDocument(), 'asyncapi.json': asyncApiDocument() };
+const DOCUMENTS = { 'openapi.json': OPEN_API, 'asyncapi.json': asyncApiDocument() };
 const NAMES = Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[];
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into, not typed
 type Part = any;
@@ -55,7 +54,7 @@ test('every body of the OpenAPI document has an example that its schema accepts'
 });
 
 test('every operation has a successful answer that describes its body', () => {
-  const paths: Record<string, Record<string, Part>> = openApiDocument().paths as Part;
+  const paths: Record<string, Record<string, Part>> = OPEN_API.paths as Part;
   const wrong = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses }]) => {
       const [status = ''] = Object.keys(responses).filter((code) => /^2/.test(code));
@@ -67,13 +66,13 @@ test('every operation has a successful answer that describes its body', () => {
 });
 
 test('the code accepts every example of a request', () => {
-  const bodies = Object.values(OPERATIONS).flatMap(({ body }) => body ?? []);
+  const bodies = Object.values(API.operations).flatMap(({ body }) => body ?? []);
   expect(bodies.length).toBeGreaterThan(15);
   for (const { shape, example } of bodies) expect(() => shape.parse(example)).not.toThrow();
 });
 
 test('every member of a request has a description, and every body a name', () => {
-  const { schemas } = (openApiDocument() as Part).components;
+  const { schemas } = (OPEN_API as Part).components;
   const bare: string[] = [];
   const visit = (part: Part, at: string): void => {
     const schema = part.$ref ? schemas[part.$ref.split('/').at(-1)] : part;
@@ -84,7 +83,7 @@ test('every member of a request has a description, and every body a name', () =>
     if (schema.items) visit(schema.items, `${at}[]`);
   };
   let bodies = 0;
-  for (const [path, methods] of Object.entries<Part>(openApiDocument().paths as Part)) {
+  for (const [path, methods] of Object.entries<Part>(OPEN_API.paths as Part)) {
     for (const [method, { requestBody, parameters = [] }] of Object.entries<Part>(methods)) {
       for (const { name, description } of parameters)
         if (!description) bare.push(`${method} ${path}?${name}`);
@@ -100,8 +99,8 @@ test('every member of a request has a description, and every body a name', () =>
 });
 
 test('operations whose bodies have one name have one schema', () => {
-  const { paths, components } = openApiDocument() as Part;
-  const wrong = Object.entries(OPERATIONS).flatMap(([key, { body }]) => {
+  const { paths, components } = OPEN_API as Part;
+  const wrong = Object.entries(API.operations).flatMap(([key, { body }]) => {
     const [method = '', path = ''] = key.split(' ');
     if (!body) return [];
     const { $ref } = paths[path][method.toLowerCase()].requestBody.content['application/json'].schema;
@@ -123,7 +122,7 @@ test('every object is closed', () => {
 });
 
 test('every code belongs to an operation, or is listed as belonging to none', () => {
-  const { paths, components } = openApiDocument() as Part;
+  const { paths, components } = OPEN_API as Part;
   const told = JSON.stringify([paths, components.responses]);
   const untold = Object.keys(ERRORS).filter((code) => !told.includes(problemSchemaName(code as ErrorCode)));
   // No operation answers these: sockets of other origins, and the pages of the queues.

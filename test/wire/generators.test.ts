@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openApiDocument } from '../../src/wire/documents/openapi/document';
+import { OPEN_API } from '../support/api';
 
 /**
  * Popular generators turn the OpenAPI document into TypeScript. They have 160 MB together, so they are installed into a
@@ -15,6 +15,7 @@ const PACKAGES = ['openapi-typescript@7', '@hey-api/openapi-ts@0.95', 'orval@7',
 /** Bodies can be imported by name, the results of a batch narrow, and a wrong choice is an error. */
 const use = (types: string, schema: (name: string) => string): string => `
 import type ${types};
+import { OPEN_API } from '../support/api';
 export const told = (answer: ${schema('BatchResults')}) =>
   answer.results.map((one) => (one.status === 200 ? one.order.orderHash : one.code));
 export const right: ${schema('SubmissionBody')} = { order: {} as ${schema('OrderToSubmit')}, orderType: 'GTC' };
@@ -57,7 +58,7 @@ describe('generators', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'exchange-generators-'));
     if (process.env.GENERATORS !== '1') return;
     writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
-    writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(openApiDocument()));
+    writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(OPEN_API));
     run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=5', ...PACKAGES);
   }, STEP_MS_MAX);
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -87,6 +88,6 @@ test('no fixed value is a const, and no list of choices mixes numbers with texts
     }
     for (const [name, value] of Object.entries(part)) visit(value, `${at}/${name}`);
   };
-  visit(openApiDocument(), '');
+  visit(OPEN_API, '');
   expect(wrong).toEqual([]);
 });

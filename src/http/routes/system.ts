@@ -92,7 +92,10 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
     read(PATHS.version, async () => ok({ ...context.program, startedAt })),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
-    read(PATHS.openapi, documentOf(openApiDocument)),
+    read(
+      PATHS.openapi,
+      documentOf(() => openApiDocument(context.api)),
+    ),
     read(
       PATHS.asyncapi,
       documentOf(() => asyncApiDocument(config.publicBaseUrl)),

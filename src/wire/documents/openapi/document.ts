@@ -1,10 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import type { Api } from '../../api';
 import { PROBLEM_TYPE } from '../../problem';
 import { emptyShape } from '../../requests/orders';
-import { codesOf, type HeaderName, type Operation, PATH_PARAMETERS, TAGS } from './operation';
-import { OPERATIONS } from './operations';
+import { codesOf, type HeaderName, type Operation, PATH_PARAMETERS } from './operation';
 import { constant, type Json, jsonSchemaOf, ref, text } from './schema';
-import { SCHEMAS } from './schemas';
 import { discriminator, problemExample, problemSchemaName } from './schemas/problems';
 
 /** The version of the program, as `GET /version` has it. */
@@ -144,9 +143,9 @@ function bodyOf(operation: Operation): Json {
   };
 }
 
-const bodySchemas = (): Json =>
+const bodySchemas = ({ operations }: Api): Json =>
   Object.fromEntries(
-    Object.values(OPERATIONS).flatMap((operation) => {
+    Object.values(operations).flatMap((operation) => {
       const { body } = operation;
       return body ? [[bodyName(operation), body.schema ?? jsonSchemaOf(body.shape)]] : [];
     }),
@@ -182,10 +181,15 @@ members that end in \`At\`, epoch milliseconds in \`timestamp\`, epoch seconds i
 first, then No. A request body with a member that is not described here is refused, and no answer has one. Live updates
 are described in [/asyncapi.json](/asyncapi.json).`;
 
-function build(): Json {
+/** The document does not depend on the part of the interface that has an operation or a schema. */
+const sorted = (parts: Json): Json =>
+  Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The OpenAPI 3.1 document of an exchange with this interface. */
+export function openApiDocument(api: Api): Json {
   const paths: Record<string, Record<string, Json>> = {};
   const shared: SharedAnswers = new Map();
-  for (const [key, operation] of Object.entries(OPERATIONS)) {
+  for (const [key, operation] of Object.entries(api.operations)) {
     const [method = '', path = ''] = key.split(' ');
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(path, operation, shared) };
   }
@@ -199,8 +203,8 @@ function build(): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The server of this document.' }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
+    tags: Object.entries(api.tags).map(([name, description]) => ({ name, description })),
+    paths: sorted(Object.fromEntries(Object.entries(paths).map(([path, one]) => [path, sorted(one)]))),
     components: {
       securitySchemes: {
         wallet: {
@@ -212,16 +216,8 @@ function build(): Json {
         operator: { type: 'http', scheme: 'bearer', description: "The exchange's `ADMIN_TOKEN`." },
       },
       headers: HEADERS,
-      responses: Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1))),
-      schemas: { ...SCHEMAS, ...bodySchemas() },
+      responses: sorted(Object.fromEntries(shared)),
+      schemas: sorted({ ...api.schemas, ...bodySchemas(api) }),
     },
   };
-}
-
-let built: Json | undefined;
-
-/** The OpenAPI 3.1 document, made once. */
-export function openApiDocument(): Json {
-  built ??= build();
-  return built;
 }

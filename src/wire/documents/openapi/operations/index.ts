@@ -12,13 +12,11 @@ import { MODERATION_OPERATIONS } from './moderation';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
-import { UDF_OPERATIONS } from './udf';
 
-/** Every operation. Each has a row in docs/endpoints.md. Tests check both, and that each operation is an endpoint. */
+/** Every operation of the core. Each has a row in docs/endpoints.md. Tests check both, and that each operation is an endpoint. */
 export const OPERATIONS: Operations = {
   ...AUTH_OPERATIONS,
   ...MARKET_OPERATIONS,
-  ...UDF_OPERATIONS,
   ...ORDER_OPERATIONS,
   ...CANCEL_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

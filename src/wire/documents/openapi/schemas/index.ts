@@ -9,15 +9,13 @@ import { ORDER_SCHEMAS } from './orders';
 import { PROBLEM_SCHEMAS } from './problems';
 import { SYSTEM_SCHEMAS } from './system';
 import { TRADER_SCHEMAS } from './traders';
-import { UDF_SCHEMAS } from './udf';
 
-/** Every named schema. Each group of resources has a file; add a new group here. */
+/** Every named schema of the core. Each group of resources has a file; add a new group here. */
 export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...COMMON_SCHEMAS,
   ...PROBLEM_SCHEMAS,
   ...MARKET_SCHEMAS,
   ...BOOK_SCHEMAS,
-  ...UDF_SCHEMAS,
   ...ORDER_SCHEMAS,
   ...ACCOUNT_SCHEMAS,
   ...TRADER_SCHEMAS,

@@ -1,7 +1,7 @@
-import type { Candle, MarketView } from '../../exchange/facts';
-import type { MarketTerms, OutcomeIndex } from '../../exchange/market';
-import { PIPS_PER_ONE } from '../../exchange/units';
-import { type CandleInterval, type CandleWindow, presentCandles } from './candles';
+import type { Candle, MarketView } from '../../../exchange/facts';
+import type { MarketTerms, OutcomeIndex } from '../../../exchange/market';
+import { PIPS_PER_ONE } from '../../../exchange/units';
+import { type CandleInterval, type CandleWindow, presentCandles } from '../../../wire/answers/candles';
 
 /** TradingView's Universal Data Feed: its names, its numbers, its `s` instead of a status. */
 

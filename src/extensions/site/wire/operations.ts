@@ -1,9 +1,9 @@
-import { presentSearch, presentSymbol, RESOLUTIONS, UDF_CONFIG } from '../../../answers/udf';
-import { PAGE_SIZES } from '../../../pages';
-import { PATHS } from '../../../paths';
-import { CANDLES, MARKET } from '../examples/market';
-import { limit, type Operations, type Parameter, query } from '../operation';
-import { integer, text } from '../schema';
+import { CANDLES, MARKET } from '../../../wire/documents/openapi/examples/market';
+import { limit, type Operations, type Parameter, query } from '../../../wire/documents/openapi/operation';
+import { integer, text } from '../../../wire/documents/openapi/schema';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { UDF_PATHS } from './paths';
+import { presentSearch, presentSymbol, RESOLUTIONS, UDF_CONFIG } from './udf';
 
 const SYMBOL_NAME = `${MARKET.slug}.YES`;
 const symbol: Parameter = {
@@ -23,7 +23,7 @@ const [{ t, o, h, l, c, v }] = CANDLES.candles as [(typeof CANDLES.candles)[numb
 
 /** For TradingView's charts. A refusal of the feed is a 200 with `s: "error"`. */
 export const UDF_OPERATIONS: Operations = {
-  [`GET ${PATHS.udfConfig}`]: {
+  [`GET ${UDF_PATHS.config}`]: {
     id: 'getUdfConfig',
     tag: 'Charts',
     summary: 'What the data feed can do',
@@ -31,7 +31,7 @@ export const UDF_OPERATIONS: Operations = {
     limited: true,
     success: { description: 'The configuration.', schema: 'UdfConfig', example: UDF_CONFIG },
   },
-  [`GET ${PATHS.udfSymbols}`]: {
+  [`GET ${UDF_PATHS.symbols}`]: {
     id: 'getUdfSymbol',
     tag: 'Charts',
     summary: 'An outcome of a market, for charts',
@@ -44,7 +44,7 @@ export const UDF_OPERATIONS: Operations = {
       example: presentSymbol(example, 0),
     },
   },
-  [`GET ${PATHS.udfSearch}`]: {
+  [`GET ${UDF_PATHS.search}`]: {
     id: 'searchUdfSymbols',
     tag: 'Charts',
     summary: 'Outcomes of markets by words, for charts',
@@ -58,7 +58,7 @@ export const UDF_OPERATIONS: Operations = {
     ],
     success: { description: 'The symbols.', schema: 'UdfSearch', example: presentSearch([example], 2) },
   },
-  [`GET ${PATHS.udfHistory}`]: {
+  [`GET ${UDF_PATHS.history}`]: {
     id: 'getUdfHistory',
     tag: 'Charts',
     summary: 'Candles of an outcome, for charts',
@@ -94,7 +94,7 @@ export const UDF_OPERATIONS: Operations = {
       },
     },
   },
-  [`GET ${PATHS.udfTime}`]: {
+  [`GET ${UDF_PATHS.time}`]: {
     id: 'getUdfTime',
     tag: 'Charts',
     summary: 'The clock of the exchange in seconds, for charts',

@@ -1,4 +1,14 @@
-import { array, choice, constant, flag, integer, type Json, object, ref, text } from '../schema';
+import {
+  array,
+  choice,
+  constant,
+  flag,
+  integer,
+  type Json,
+  object,
+  ref,
+  text,
+} from '../../../wire/documents/openapi/schema';
 
 const number: Json = { type: 'number', minimum: 0 };
 const numbers = array(number);

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../src/wire/limits';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from '../support/trader';
-import { limit } from '../support/weather-market';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { LIMITS } from '../../../src/wire/limits';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from '../../support/trader';
+import { limit } from '../../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 /** TradingView's Universal Data Feed, by its own rules: `s`, columns of one length, seconds in ascending order. */
 const RESOLUTION_SEC: Readonly<Record<string, number>> = {

@@ -1,5 +1,13 @@
-import { Refusal } from '../../exchange/errors';
-import { type CandleInterval, LENGTHS_MS, windowOf } from '../../wire/answers/candles';
+import { Refusal } from '../../../exchange/errors';
+import { ok, okJson, type Reply } from '../../../http/answer';
+import type { Context } from '../../../http/context';
+import { type AnyEndpoint, type Call, read } from '../../../http/endpoint';
+import type { KeptAnswers, MarketMoment } from '../../../http/kept-answers';
+import { createPageTexts, pageOf } from '../../../http/listing';
+import { type CandleInterval, LENGTHS_MS, windowOf } from '../../../wire/answers/candles';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { barsOf, limitOf, type Query, textOf } from '../../../wire/queries';
+import { UDF_PATHS } from '../wire/paths';
 import {
   presentBars,
   presentSearch,
@@ -10,15 +18,7 @@ import {
   UDF_CONFIG,
   UDF_TYPE,
   udfError,
-} from '../../wire/answers/udf';
-import { PAGE_SIZES } from '../../wire/pages';
-import { PATHS } from '../../wire/paths';
-import { barsOf, limitOf, type Query, textOf } from '../../wire/queries';
-import { ok, okJson, type Reply } from '../answer';
-import type { Context } from '../context';
-import { type AnyEndpoint, type Call, read } from '../endpoint';
-import type { KeptAnswers, MarketMoment } from '../kept-answers';
-import { createPageTexts, pageOf } from '../listing';
+} from '../wire/udf';
 
 const BARS_MAX = PAGE_SIZES.candles.most;
 /** TradingView's charts use these; a refusal is `s: "error"`, because charts read no problem documents. */
@@ -82,11 +82,11 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
   }
 
   return [
-    read(PATHS.udfConfig, async () => ok(UDF_CONFIG)),
-    read(PATHS.udfSymbols, symbols),
-    read(PATHS.udfSearch, search),
-    read(PATHS.udfHistory, history),
-    read(PATHS.udfTime, async () => ({
+    read(UDF_PATHS.config, async () => ok(UDF_CONFIG)),
+    read(UDF_PATHS.symbols, symbols),
+    read(UDF_PATHS.search, search),
+    read(UDF_PATHS.history, history),
+    read(UDF_PATHS.time, async () => ({
       status: 200,
       text: { type: 'text/plain; charset=utf-8', text: String(Math.trunc(reads.clock() / 1_000)) },
     })),

@@ -1,0 +1,23 @@
+import type { Config } from '../config/load';
+import { ConfigError } from '../config/report';
+import { SITE } from '../extensions/site/extension';
+import { type Api, apiWith } from '../wire/api';
+import type { Extension } from './extension';
+
+/** Every extension. */
+export const EXTENSIONS: readonly Extension[] = [SITE];
+
+/** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
+export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {
+  if (names === 'all') return EXTENSIONS;
+  const unknown = names.find((name) => EXTENSIONS.every((extension) => extension.name !== name));
+  if (unknown !== undefined) {
+    const problem = `must be all, none, or a list of ${EXTENSIONS.map(({ name }) => name).join(', ')}`;
+    throw new ConfigError([{ variable: 'EXTENSIONS', given: unknown, problem }]);
+  }
+  return EXTENSIONS.filter(({ name }) => names.includes(name));
+}
+
+/** The interface of an exchange with these extensions. */
+export const apiOf = (extensions: readonly Extension[]): Api =>
+  apiWith(extensions.flatMap(({ api }) => api ?? []));
