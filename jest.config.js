@@ -9,6 +9,7 @@ module.exports = {
   // What tests hear of the exchange is compared with what it says of itself.
   setupFilesAfterEnv: ['<rootDir>/test/support/watch.ts'],
   moduleNameMapper: {
+    '^ajv$': '<rootDir>/test/support/ajv-outside.js',
     '^ethers$': '<rootDir>/test/support/ethers-outside.js',
     '^socket.io-client$': '<rootDir>/test/support/socket-client.ts',
     // Its sources: what is tested needs no build.

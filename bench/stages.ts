@@ -44,7 +44,11 @@ const OWNERS: readonly Rule[] = [
   ['canonical hash (EIP-712)', /\/src\/auth\/(order-hash|keccak|order-signature)|hash-wasm/],
   ['canonical hash (EIP-712)', /wasm/],
   ['body: read, JSON', /\/src\/http\/body|\/src\/wire\/json|\/body-parser\/|\/raw-body\//],
-  ['shape of the body', /\/src\/wire\/(shape|requests)|\/joi\/|\/@hapi\/|\/@standard-schema\//],
+  [
+    'shape of the body',
+    /\/src\/wire\/(shape|compiled|requests)|\/(joi|ajv)\/|\/@hapi\/|\/@standard-schema\//,
+  ],
+  ['shape of the body', /^$/, /^validate\d+$/],
   ['terms, ticks, amounts', /\/src\/(exchange|auth\/address)|\/src\/http\/submit/],
   ['pack and unpack records', /\/src\/store\/(records\/|verbs\/place)/],
   [

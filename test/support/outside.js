@@ -7,6 +7,7 @@ const { statSync } = require('node:fs');
 require('./typescript.js');
 
 const MODULES = {
+  ajv: 'ajv',
   // The documents with their compiled schemas, and the data with which they are compared.
   contract: './contract.ts',
   ethers: 'ethers',
