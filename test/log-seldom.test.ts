@@ -1,11 +1,11 @@
-import { createSeldom } from '../src/app/seldom';
+import { createLogThrottle } from '../src/app/log-throttle';
 
 /** A log that remembers, and a clock that the test sets. */
 function createLog() {
   const written: [unknown, string][] = [];
   const at = { ms: 0 };
   const log = { warn: (facts: unknown, what: string) => void written.push([facts, what]) };
-  return { written, at, warn: createSeldom(log as never, () => at.ms) };
+  return { written, at, warn: createLogThrottle(log as never, () => at.ms) };
 }
 
 test('a message that repeats is written at once, and then every ten seconds with how often it was left out', () => {

@@ -23,11 +23,11 @@ import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
 import { apiOf, chosenExtensions } from './extensions';
-import { keepListed } from './listed';
+import { createMarketListRefresh } from './market-list-refresh';
 import { observe, observeWeb } from './observe';
 import { openOutboxes } from './outboxes';
 import { PROGRAM } from './program';
-import { checkStanding } from './standing';
+import { runStartupChecks } from './startup-checks';
 import { closeStore, createStore } from './store';
 
 /** A running part that can be stopped. Stopping it twice has the effect of stopping it once. */
@@ -84,7 +84,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const extensions = chosenExtensions(config);
   if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
-  await checkStanding(config, store);
+  await runStartupChecks(config, store);
   const { redis, clock, metrics, standings } = store;
   const verifier = await createVerifier(config, options);
   const board = config.adminTokens === null ? null : openBoard(redis, config.shards, log);
@@ -96,7 +96,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const congestion = store.books?.congestion;
-  const listed = keepListed(store);
+  const listed = createMarketListRefresh(store);
   const parts = extensions.flatMap((extension) => extension.web?.({ config, log, store }) ?? []);
   const http = createHttp({
     ...store,

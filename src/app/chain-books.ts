@@ -17,7 +17,7 @@ import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { ChainPlacing } from '../store/verbs/place';
 import { openChain } from './chain';
-import { createSeeing } from './seeing';
+import { createWalletRefresh } from './wallet-refresh';
 
 interface Door {
   readonly redis: RedisClient;
@@ -72,7 +72,7 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
   const congestion = watchCongestion({ redis, keys, now: clock.now });
   const mode = modeOnChain({ mode: parts.reads.mode, cursor: ledger.cursor, congestion, now: clock.now });
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
-  const seeing = createSeeing({
+  const seeing = createWalletRefresh({
     ...{
       lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
       observing: ledger,

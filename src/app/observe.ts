@@ -9,9 +9,9 @@ import type { ChainCursor } from '../store/chain/accounts';
 import type { Congestion } from '../store/chain/congestion';
 import { createIntents, LANE_STATES } from '../store/chain/intents';
 import type { ChainRequests } from '../store/chain/requests';
+import type { DurabilityChecks, DurabilityState } from '../store/health/durability';
 import { infoOf, number } from '../store/health/info';
 import { readRuns } from '../store/health/runs';
-import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag } from '../store/outbox/lag';
 import type { Clock } from '../store/redis/clock';
 import { holderOf } from '../store/redis/holder';
@@ -30,7 +30,7 @@ export interface Observed {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  readonly standings: Pick<Standings, 'current'>;
+  readonly standings: Pick<DurabilityChecks, 'current'>;
   readonly shards: readonly Pick<
     ShardParts,
     'archive' | 'keys' | 'broadcasts' | 'settlements' | 'outboxLag' | 'standings'
@@ -87,7 +87,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   );
 }
 
-const durabilitySamples = (standing: Standing | null): Sample[] =>
+const durabilitySamples = (standing: DurabilityState | null): Sample[] =>
   standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
 
 /** The sources of a shard's gauges, and the labels that name the shard: none in an exchange with one. */

@@ -3,7 +3,7 @@ import { type Config, loadConfig, processEnvironment } from '../config/load';
 import { misspelt } from '../config/misspelt';
 import { ConfigError, reportAndExit } from '../config/report';
 import { createLogger, type Logger } from '../log';
-import { isRedisAway } from '../store/redis/away';
+import { isRedisUnreachable } from '../store/redis/unreachable';
 import type { Running } from './app';
 
 const STOP_LIMIT_MS = 7_500;
@@ -31,7 +31,7 @@ export function runProcess(
     if (error instanceof ConfigError) reportAndExit(error);
     const err = error instanceof Error ? error.message : String(error);
     log.fatal(
-      config.shards > 1 && isRedisAway(error) ? { err, hint: SILENT_SHARD } : { err },
+      config.shards > 1 && isRedisUnreachable(error) ? { err, hint: SILENT_SHARD } : { err },
       'could not start',
     );
     process.exit(EXIT_FAILED);

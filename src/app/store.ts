@@ -14,9 +14,9 @@ import type { Past } from '../store/archive/past';
 import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
+import type { DurabilityChecks } from '../store/health/durability';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
-import type { Standings } from '../store/health/standing';
 import { examineWatched } from '../store/health/watched';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
@@ -156,7 +156,7 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
   const shard = parts[0] as ShardParts;
   const { redis, run, clock, scale, grantMicro } = shared;
   const { keys, past, claims, marketList } = shard;
-  const standings: Standings = shard.standings;
+  const standings: DurabilityChecks = shard.standings;
   const books =
     config.chain &&
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });

@@ -11,8 +11,8 @@ import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { type Readiness, serveMetrics } from '../metrics/server';
 import { createCandleWriter } from '../store/candles/writer';
+import { stuckOf } from '../store/health/durability';
 import { upOf } from '../store/health/health';
-import { stuckOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
@@ -30,9 +30,9 @@ import type { Running } from './app';
 import { beginArchiving } from './archiving';
 import { observerSamples, spentSamples } from './chain-samples';
 import { workOnChain } from './chain-work';
+import { createLogThrottle, type Warn } from './log-throttle';
 import { observe } from './observe';
-import { createSeldom, type Warn } from './seldom';
-import { checkStanding } from './standing';
+import { runStartupChecks } from './startup-checks';
 import { closeStore, createStore, type Store } from './store';
 
 /** Whether a worker can work now: as for a web process, it can while the first shard answers. */
@@ -97,8 +97,8 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const wrong = config.chain === null ? null : operatorProblem(config.chain);
   if (wrong !== null) throw new ConfigError([wrong]);
   const store = await createStore(config, log);
-  await checkStanding(config, store);
-  const warn = createSeldom(log);
+  await runStartupChecks(config, store);
+  const warn = createLogThrottle(log);
   const connection = connect({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,

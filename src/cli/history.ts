@@ -1,5 +1,5 @@
+import { inventDay } from '../demo/invented-history';
 import { demoMarkets } from '../demo/markets';
-import { inventDay } from '../demo/past';
 import { parsePips } from '../exchange/units';
 import { createCandleWriter } from '../store/candles/writer';
 import { recorded } from './action';

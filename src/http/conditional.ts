@@ -1,10 +1,10 @@
-import type { Standing } from '../store/health/standing';
+import type { DurabilityState } from '../store/health/durability';
 
 /**
  * The ETag of a book: its sequence. In another epoch the same number may belong to another book. So from the second epoch of
  * the data on, the tag also contains the epoch: no tag of one epoch equals a tag of another.
  */
-export const bookTag = (sequence: number, standing: Standing | null): string =>
+export const bookTag = (sequence: number, standing: DurabilityState | null): string =>
   !standing || standing.isFirst ? `"${sequence}"` : `"${sequence}-${standing.epoch}"`;
 
 /** The most tags of a request that are compared; a client has one or two copies. A missed tag costs it a full answer. */

@@ -3,8 +3,8 @@ import { EIP712_DOMAIN_TYPE, EIP712_ORDER_TYPES, ORDER_PRIMARY_TYPE } from '../a
 import { Refusal } from '../exchange/errors';
 import type { Market, TradeFacts } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
+import { type OrderView, type SettledFill, tradeId } from '../store/records/order-views';
 import { signedOf } from '../store/records/signed-order';
-import { type OrderView, type SettledFill, tradeId } from '../store/records/views';
 import type { TradingTerms } from '../wire/answers/market';
 import { presentOrder, type Viewer } from '../wire/answers/order';
 import { type Query, textOf } from '../wire/queries';

@@ -9,9 +9,9 @@ import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
 import type { Audit } from '../store/audit/audit';
+import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
 import type { Overview } from '../store/health/overview';
-import type { Standing } from '../store/health/standing';
 import type { JournalReads } from '../store/journal/reads';
 import type { EndingPreview } from '../store/markets/ending';
 import type { Markets } from '../store/markets/markets';
@@ -106,7 +106,7 @@ export interface HttpDeps {
   /** The number of web processes. */
   readonly replicas: () => Promise<number>;
   /** The durability and epoch of the exchange, from the last check. */
-  readonly standing: () => Standing | null;
+  readonly standing: () => DurabilityState | null;
   /** How long Redis has refused to write because it is a replica. */
   readonly refusedForMs: () => number;
   /** Called after a change of the mode, so that sockets receive it at once. */

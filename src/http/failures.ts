@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
-import { isRedisAway } from '../store/redis/away';
+import { isRedisUnreachable } from '../store/redis/unreachable';
 
 /** The client closed the connection before its request was complete, so no answer is sent. */
 export class ClientGone extends Error {
@@ -16,7 +16,7 @@ export class ClientGone extends Error {
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  if (isRedisAway(error)) {
+  if (isRedisUnreachable(error)) {
     return new Refusal(
       'UNAVAILABLE',
       'Redis did not respond; the request may still have been applied. Retry it or look it up',

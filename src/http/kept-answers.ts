@@ -2,7 +2,7 @@ import { Refusal } from '../exchange/errors';
 import type { MarketView } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { createRecent } from '../exchange/recent';
-import type { Kept, Moment } from '../store/reads/kept';
+import type { AnswerCache, Moment } from '../store/reads/answer-cache';
 import { type Context, noMarket } from './context';
 import { type Call, parameter } from './endpoint';
 
@@ -12,7 +12,7 @@ export interface MarketMoment {
   readonly moment: Moment;
 }
 
-export interface KeptAnswers extends Pick<Kept, 'talk' | 'answer'> {
+export interface KeptAnswers extends Pick<AnswerCache, 'talk' | 'answer'> {
   /** For the market that the path names; throws MARKET_NOT_FOUND. */
   momentOf(call: Call<undefined>): Promise<MarketMoment>;
   /** By id, slug or condition id; throws MARKET_NOT_FOUND, also for a draft. */
@@ -42,7 +42,7 @@ const ORDERS_MAX = 20_000;
 /** The number of markets that a process remembers as no drafts. */
 const PUBLIC_MARKETS_MAX = 20_000;
 
-/** JSON that a process caches for as long as the moment is current in which it was made (src/store/reads/kept.ts). */
+/** JSON that a process caches for as long as the moment is current in which it was made (src/store/reads/answer-cache.ts). */
 export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>): KeptAnswers {
   const { kept } = reads;
   /** An order never changes its market. */

@@ -16,17 +16,17 @@ import {
 } from '../exchange/order';
 import type { OrderType } from '../exchange/status';
 import type { Fill, OrderRecord } from '../store/records/order';
+import { tradeId } from '../store/records/order-views';
 import { packSigned } from '../store/records/signed-order';
-import { tradeId } from '../store/records/views';
 import type { PlaceReply, PlaceRequest } from '../store/verbs/place';
 import { presentSubmission } from '../wire/answers/order';
 import { SUBMISSION_COSTS } from '../wire/limits';
 import { type SubmitBody, signedOrderOf } from '../wire/requests/orders';
 import type { AnswerHead } from './answer';
+import type { BatchTurn } from './batch-order';
 import type { Context } from './context';
 import { refusalOf } from './failures';
 import { createReplays, type Replay, type Replays } from './replays';
-import type { Turn } from './turns';
 
 export interface Submission {
   /** Id, slug or condition id, as sent; the market itself for the orders of a batch. */
@@ -43,7 +43,7 @@ export interface Submission {
   /** The function that books the order: by default `engine.place`, another one for a replacement. */
   readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
   /** Of an order of a batch. */
-  readonly turn?: Turn;
+  readonly turn?: BatchTurn;
 }
 
 export interface Submitted {

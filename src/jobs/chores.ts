@@ -6,8 +6,8 @@ import type { Markets } from '../store/markets/markets';
 import type { Outbox } from '../store/outbox/outbox';
 import type { Clock } from '../store/redis/clock';
 import type { Engine } from '../store/verbs/engine';
-import { forEach, forEachMarket } from './each';
 import { createPriceChore } from './prices';
+import { runEach, runEachMarket } from './run-each';
 import type { Chore } from './schedule';
 
 interface ChoresOptions {
@@ -61,7 +61,7 @@ export function createChores({
       name: 'invalidate-orders',
       everyMs: INVALIDATE_EVERY_MS,
       async run() {
-        await forEach(
+        await runEach(
           await raisedNonces(),
           ([address]) => address,
           ([address, nonce]) => engine.invalidateAll(address, nonce).catch(unlessRefused),
@@ -81,14 +81,14 @@ export function createChores({
       name: 'close-markets',
       everyMs: CLOSE_EVERY_MS,
       async run() {
-        await forEachMarket(await agenda.due(clock.now()), markets.closeWhenDue);
+        await runEachMarket(await agenda.due(clock.now()), markets.closeWhenDue);
       },
     },
     {
       name: 'wind-up-markets',
       everyMs: WIND_UP_EVERY_MS,
       async run() {
-        await forEachMarket(await agenda.ending(), markets.windUp);
+        await runEachMarket(await agenda.ending(), markets.windUp);
       },
     },
     {

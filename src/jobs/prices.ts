@@ -1,5 +1,5 @@
 import type { CandleWriter } from '../store/candles/writer';
-import { forEachMarket } from './each';
+import { runEachMarket } from './run-each';
 import type { Chore } from './schedule';
 
 /** Reads add the matches that are not stored yet: a longer interval would be as exact, but would make reads more expensive. */
@@ -13,8 +13,8 @@ export function createPriceChore(candles: CandleWriter): Chore {
     name: 'count-candles',
     everyMs: COUNT_EVERY_MS,
     async run() {
-      await forEachMarket(await candles.former(), candles.adopt);
-      await forEachMarket(await candles.behind(), async (id) => {
+      await runEachMarket(await candles.former(), candles.adopt);
+      await runEachMarket(await candles.behind(), async (id) => {
         for (let step = 0; step < STEPS_MAX && (await candles.extend(id)); step++);
       });
     },

@@ -1,7 +1,7 @@
 import type { MatchRef } from '../store/records/settlement';
 import type { Matches } from '../store/settlement/matches';
-import { forEachMarket } from './each';
 import { RECONCILE_QUEUE } from './queues';
+import { runEachMarket } from './run-each';
 import type { Chore } from './schedule';
 
 interface ReconcilerOptions {
@@ -30,7 +30,7 @@ export function createReconciler({ matches, enqueue, now }: ReconcilerOptions): 
     async run() {
       const nowMs = now();
       let found = 0;
-      await forEachMarket(await matches.markets(), async (id) => {
+      await runEachMarket(await matches.markets(), async (id) => {
         if (found >= FOUND_MAX) return;
         const bounds = { nowMs, graceMs: GRACE_MS, patienceMs: PATIENCE_MS, most: FOUND_MAX - found };
         const refs = await matches.unsettled(id, bounds);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Child, type ChildExit, startChild } from './child';
-import { within } from './within';
+import { withTimeout } from './timeout';
 
 /** A chain of its own on loopback, for `FUNDS=chain npm start` and the tests: anvil from npm, without internet. */
 export interface RunningChain {
@@ -71,7 +71,7 @@ export async function startChain(options: StartChainOptions): Promise<RunningCha
       if (address !== undefined) listening(`http://${address}`);
     },
   });
-  const outcome = await within(READY_MS_MAX, Promise.race([url, child.exited]));
+  const outcome = await withTimeout(READY_MS_MAX, Promise.race([url, child.exited]));
   if (typeof outcome === 'string') return running(child, outcome);
   await child.stop(STOP_MS_MAX);
   throw new Error(`the local chain did not start: ${child.lastLines().at(-1) ?? command}`);

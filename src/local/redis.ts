@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Child, type ChildExit, startChild } from './child';
 import { freePort } from './ports';
 import { type FindOptions, findRedisProgram, type RedisProgram } from './redis-program';
-import { within } from './within';
+import { withTimeout } from './timeout';
 
 export interface StartRedisOptions {
   /** An existing server: then none is started, and `stop` does nothing. */
@@ -159,7 +159,7 @@ async function startServer(
       if (/Ready to accept connections/i.test(line)) onReady('ready');
     },
   });
-  const outcome = await within(
+  const outcome = await withTimeout(
     program.isContainer ? CONTAINER_READY_MS_MAX : READY_MS_MAX,
     Promise.race([ready, child.exited]),
   );

@@ -1,6 +1,6 @@
 import { connectLive, createClient, type Session } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
-import { keep, kept, onKept } from './kept';
+import { keep, kept, onKept } from './local-storage';
 import { tell } from './toasts';
 
 /** The client of the public interface; this page uses no other interface. */

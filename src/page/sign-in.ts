@@ -1,6 +1,6 @@
 import type { Signer } from 'ctf-exchange-client';
 import { client, leave, live, useKind, type Wallet, wallet } from './exchange';
-import { keep, kept } from './kept';
+import { keep, kept } from './local-storage';
 import { WalletRefusal } from './words';
 
 const TEST_KEY = 'test-key';

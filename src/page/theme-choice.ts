@@ -1,4 +1,4 @@
-import { kept } from './kept';
+import { kept } from './local-storage';
 
 export type Theme = 'light' | 'dark';
 

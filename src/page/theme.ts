@@ -1,5 +1,5 @@
 import { type Cell, cell } from './cell';
-import { keep } from './kept';
+import { keep } from './local-storage';
 import { chosenTheme, dark, paint, type Theme } from './theme-choice';
 
 /** The current theme; `theme-early` sets it before the page's first paint. */

@@ -1,5 +1,5 @@
 import { type Cell, cell } from './cell';
-import { keep, kept, onKept } from './kept';
+import { keep, kept, onKept } from './local-storage';
 
 /** Markets that the person wants to find again, by id; the latest last. */
 const NAME = 'watchlist';

@@ -3,7 +3,7 @@ import type { Grown } from '../store/outbox/account-log';
 import type { BookUpdate } from '../store/outbox/book-update';
 import type { Reads } from '../store/reads/reads';
 import type { Fill } from '../store/records/order';
-import { tradeId } from '../store/records/views';
+import { tradeId } from '../store/records/order-views';
 import { presentUpdate, type UpdateBody } from '../wire/answers/events';
 import { presentMarket, type presentTicker } from '../wire/answers/market';
 import { presentTrade } from '../wire/answers/trade';

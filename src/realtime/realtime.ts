@@ -3,7 +3,7 @@ import type { Sessions } from '../auth/sessions';
 import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
-import type { Standings } from '../store/health/standing';
+import type { DurabilityChecks } from '../store/health/durability';
 import type { AccountLogReads } from '../store/outbox/account-log';
 import type { BroadcastReads } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
@@ -45,7 +45,7 @@ export interface RealtimeDeps {
   readonly accounts: AccountLogReads;
   readonly reads: Reads;
   readonly history: History;
-  readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
+  readonly standings: Pick<DurabilityChecks, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
   /** Identifies the owner of a session or of an API key. */
   readonly isLive: (sid: string) => Promise<boolean>;

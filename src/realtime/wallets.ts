@@ -1,6 +1,6 @@
 import type { Sessions } from '../auth/sessions';
 import type { Logger } from '../log';
-import type { Standings } from '../store/health/standing';
+import type { DurabilityChecks } from '../store/health/durability';
 import type { AccountLogReads, Grown } from '../store/outbox/account-log';
 import type { BroadcastReads } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
@@ -28,7 +28,7 @@ export interface WalletSocketsDeps {
   readonly broadcasts: BroadcastReads;
   readonly reads: Reads;
   readonly sessions: Sessions;
-  readonly standings: Pick<Standings, 'current'>;
+  readonly standings: Pick<DurabilityChecks, 'current'>;
   readonly log: Logger;
 }
 

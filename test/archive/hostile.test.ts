@@ -3,7 +3,7 @@ import { createDueMatches } from '../../src/store/archive/due-matches';
 import { createForgetting } from '../../src/store/archive/forgetting';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
-import { readInParts } from '../../src/store/redis/parts';
+import { readPaged } from '../../src/store/redis/paged-read';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { withWorlds } from '../store/engine/setup';
 import { alice, START_SECOND } from '../support/engine-world';
@@ -123,9 +123,9 @@ test('a stream is read in parts to its end, each entry once', async () => {
   const read = (from: string, count: number) => redis.xrangeBuffer('{x0}:parts', from, '+', 'COUNT', count);
   const ids = (found: readonly [Buffer, Buffer[]][]): number[] =>
     found.map(([id]) => Number(id.toString().split('-')[0]));
-  const all = await readInParts(read, '-', 10_000, 10_000_000);
+  const all = await readPaged(read, '-', 10_000, 10_000_000);
   expect([ids(all.found), all.more]).toEqual([Array.from({ length: 3_000 }, (_, i) => i + 1), false]);
-  const some = await readInParts(read, '-', 2_500, 10_000_000);
+  const some = await readPaged(read, '-', 2_500, 10_000_000);
   expect([some.found.length, some.more]).toEqual([2_500, true]);
 });
 

@@ -1,5 +1,5 @@
+import { inventDay } from '../../src/demo/invented-history';
 import { demoMarkets } from '../../src/demo/markets';
-import { inventDay } from '../../src/demo/past';
 import type { Random } from '../../src/demo/random';
 import { createWalk } from '../../src/demo/walk';
 

@@ -5,7 +5,7 @@ import type { Running } from '../../src/app/app';
 import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
-import { createStandings, stuckOf } from '../../src/store/health/standing';
+import { createDurabilityChecks, stuckOf } from '../../src/store/health/durability';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
@@ -135,7 +135,7 @@ test(
     const web = await startReplica({ REDIS_URL: first.url });
     const redis = connect({ urls: [first.url] });
     await ready(redis, READY_MS);
-    const standings = createStandings({
+    const standings = createDurabilityChecks({
       redis,
       run: createScripts(redis),
       keys: shardKeys(),

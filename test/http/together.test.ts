@@ -1,7 +1,7 @@
-import { createTogether } from '../../src/http/together';
+import { createSameTurn } from '../../src/http/same-turn';
 
 test('those of one turn go on in their order, after all that the turn has brought', async () => {
-  const together = createTogether();
+  const together = createSameTurn();
   const seen: string[] = [];
   const caller = async (name: string): Promise<void> => {
     await together();
@@ -25,7 +25,7 @@ test('those of one turn go on in their order, after all that the turn has brough
 });
 
 test('one of a later turn waits for its own', async () => {
-  const together = createTogether();
+  const together = createSameTurn();
   const first = together();
   expect(together()).toBe(first);
   await first;

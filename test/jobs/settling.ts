@@ -12,7 +12,7 @@ import { runProbe } from '../../src/store/health/health';
 import { createMarkets } from '../../src/store/markets/markets';
 import { createLease } from '../../src/store/outbox/lease';
 import { decodeEvent } from '../../src/store/outbox/outbox';
-import { createKept } from '../../src/store/reads/kept';
+import { createAnswerCache } from '../../src/store/reads/answer-cache';
 import { createReads } from '../../src/store/reads/reads';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
@@ -54,7 +54,7 @@ export async function openSettling<Client extends RedisClient>(redis: Client, ke
   const history = createHistory({ redis, run, keys, doubts });
   const reads = createReads({
     ...{ redis, run, keys, clock, history, doubts },
-    kept: createKept({ redis, keys, clock, doubts }),
+    kept: createAnswerCache({ redis, keys, clock, doubts }),
     grantMicro: GRANT,
   });
   const settlements = createSettlements({ redis, run, keys });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { createTurns } from '../../src/realtime/sockets/turns';
+import { createPipelining } from '../../src/realtime/sockets/pipelining';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -65,7 +65,7 @@ test('1,000 pipelined requests with bodies are answered in their turn', async ()
 
 test('at most 8 requests of one connection are served at once, and further ones are not read', async () => {
   let [underWay, most, read] = [0, 0, 0];
-  const turns = createTurns((request, response) => {
+  const turns = createPipelining((request, response) => {
     most = Math.max(most, ++underWay);
     // As a handler that reads a body: Node keeps reading for it, although the connection was paused.
     request.resume();

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { Refusal } from '../../src/exchange/errors';
-import { isRedisAway } from '../../src/store/redis/away';
+import { isRedisUnreachable } from '../../src/store/redis/unreachable';
 import { openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
 import {
   type DurableCluster,
@@ -115,7 +115,7 @@ test(
       };
     }
     const error: unknown = await w.reserve(TARGET, alice, 60).catch((refused) => refused);
-    expect(isRedisAway(error) || error instanceof Refusal).toBe(true);
+    expect(isRedisUnreachable(error) || error instanceof Refusal).toBe(true);
     expect(String(failed)).toContain('WAIT cannot be used with replica instances');
     await eventually(
       () => w.reserve(TARGET, alice, 60).catch(() => null),

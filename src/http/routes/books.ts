@@ -1,6 +1,6 @@
 import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
-import type { SettledFill } from '../../store/records/views';
+import type { SettledFill } from '../../store/records/order-views';
 import { presentOrderbook } from '../../wire/answers/book';
 import { presentCandles, windowOf } from '../../wire/answers/candles';
 import { historyWindow, presentHistory } from '../../wire/answers/history';

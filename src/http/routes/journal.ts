@@ -2,7 +2,7 @@ import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { JournalRow, TradeRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
-import { tradeId } from '../../store/records/views';
+import { tradeId } from '../../store/records/order-views';
 import { JOURNAL_CURSOR_MAX } from '../../store/shards/journal-cursor';
 import {
   presentMove,

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { SIDES } from '../../exchange/match';
 import { ORDER_STATUSES } from '../../exchange/status';
 import { formatLots, LOTS_MAX, MICRO_PER_LOT, type Micro, micro, parseScaled } from '../../exchange/units';
-import type { OrdersFilter } from '../../store/records/views';
+import type { OrdersFilter } from '../../store/records/order-views';
 import { presentBalances } from '../../wire/answers/account';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';

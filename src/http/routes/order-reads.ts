@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { OrderFillsPage, OrderView } from '../../store/records/views';
+import type { OrderFillsPage, OrderView } from '../../store/records/order-views';
 import { presentOrderFill } from '../../wire/answers/order';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';

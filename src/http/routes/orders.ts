@@ -10,15 +10,15 @@ import {
   submitShape,
 } from '../../wire/requests/orders';
 import { ok, requestIdOf } from '../answer';
+import { createBatchOrder } from '../batch-order';
 import { clientAddress } from '../client-address';
 import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 import { logFailure, refusalOf } from '../failures';
 import { replayedIf } from '../operation';
 import { createReplace } from '../replace';
+import { createSameTurn } from '../same-turn';
 import type { Submission, Submit, Submitted } from '../submit';
-import { createTogether } from '../together';
-import { createTurns } from '../turns';
 
 /**
  * The most time that a batch checks orders in a row; then it waits for their results, and other requests are served. Twenty
@@ -30,7 +30,7 @@ const SLICE_MAX_MS = 5;
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
   const replace = createReplace(context, submit);
   // The orders of a batch are together already, and a batch limits how long it checks in a row.
-  const together = createTogether();
+  const together = createSameTurn();
   const one: Endpoint<SubmitBody> = {
     method: 'POST',
     path: PATHS.submit,
@@ -68,7 +68,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     handle: async (call) => {
       // A batch names its market once, not in each order.
       const market = await context.marketOf(parameter(call, 'id'));
-      const inTurn = createTurns();
+      const inTurn = createBatchOrder();
       const results: Promise<unknown>[] = [];
       let begunAt = performance.now();
       for (const order of call.body.orders) {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
 import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/order';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { stuckOf, weaknessOf } from '../../store/health/durability';
 import { upOf } from '../../store/health/health';
-import { stuckOf, weaknessOf } from '../../store/health/standing';
-import { isRedisAway, redisReply } from '../../store/redis/away';
+import { isRedisUnreachable, redisReply } from '../../store/redis/unreachable';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
 import {
@@ -59,7 +59,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       problem,
       shards,
     } = await health().catch((error) => {
-      if (!isRedisAway(error)) throw error;
+      if (!isRedisUnreachable(error)) throw error;
       throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
     });
     if (!redis || !scripts) {

@@ -2,7 +2,7 @@ import type { Conditions } from '../../chain/conditions';
 import { RpcUnavailable } from '../../chain/endpoint';
 import type { KeySender, Sending } from '../../chain/key-sender';
 import type { ChainRequests } from '../../store/chain/requests';
-import { forEach } from '../each';
+import { runEach } from '../run-each';
 
 interface FaucetParts {
   readonly requests: ChainRequests;
@@ -50,7 +50,7 @@ export function createFaucet({ requests, conditions, oracle, amount }: FaucetPar
     if (thirsty.length === 0) return;
     const wallets = thirsty.slice(0, Math.min(WALLETS_MAX, await affordable()));
     const payments: Sending[] = [];
-    const paying = forEach(
+    const paying = runEach(
       wallets,
       (wallet) => wallet,
       (wallet) => pay(wallet, payments),

@@ -4,8 +4,8 @@ import type { Call, Fee } from '../../chain/unsigned';
 import type { LaneHolder, LaneState } from '../../store/chain/intents';
 import { settlementId } from '../../store/records/settlement';
 import type { Candidate } from './candidates';
+import type { LaneParts } from './lane-parts';
 import { createOpenTransactions } from './open-transactions';
-import type { LaneParts } from './parts';
 import { isFinalFault, LOOK_AGAIN_MS, type Triage } from './triage';
 
 /** How far the chain is, as a majority of the nodes knows it. */

@@ -9,7 +9,7 @@ import {
 } from '../../chain/transaction';
 import type { Call } from '../../chain/unsigned';
 import type { Intent, LaneHolder } from '../../store/chain/intents';
-import type { LaneParts } from './parts';
+import type { LaneParts } from './lane-parts';
 
 /** The transactions of a lane that no final block contains yet. */
 export interface OpenTransactions {

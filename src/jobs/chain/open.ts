@@ -3,7 +3,7 @@ import type { KeySender, Sending } from '../../chain/key-sender';
 import type { MarketView } from '../../exchange/facts';
 import type { ChainRequests } from '../../store/chain/requests';
 import type { Markets } from '../../store/markets/markets';
-import { forEach, forEachMarket } from '../each';
+import { runEach, runEachMarket } from '../run-each';
 
 /** The parts that the work on markets of a chain shares. */
 export interface OnChainParts {
@@ -42,7 +42,7 @@ export function createOpenOnChain(parts: OnChainParts) {
     if (waiting.length === 0) return;
     const block = await finalBlock();
     const unknown: ChainMarket[] = [];
-    await forEachMarket(waiting, async (id) => {
+    await runEachMarket(waiting, async (id) => {
       const terms = await open(id, block);
       if (terms) unknown.push(terms);
     });
@@ -64,7 +64,7 @@ export async function sendEach<Market extends { readonly conditionId: string }>(
   due: (market: Market) => Promise<Sending | null>,
 ): Promise<void> {
   const sendings: Sending[] = [];
-  const preparing = forEach(
+  const preparing = runEach(
     markets,
     ({ conditionId }) => `condition ${conditionId}`,
     async (market) => {

@@ -12,7 +12,7 @@ import type { Sendable } from '../../store/chain/sendable';
 import type { Settlements } from '../../store/settlement/settlements';
 import { createCandidates } from './candidates';
 import { type ChainPlace, createLane, type LaneStatus, type RunningLane } from './lane';
-import type { LaneParts } from './parts';
+import type { LaneParts } from './lane-parts';
 import { createSpending, type Spending } from './spending';
 import { createTriage } from './triage';
 

@@ -1,4 +1,4 @@
-import { forEach } from '../each';
+import { runEach } from '../run-each';
 import type { Chore } from '../schedule';
 
 const SERVE_EVERY_MS = 500;
@@ -14,7 +14,7 @@ export const createServeOracle = (tasks: readonly OracleTask[]): Chore => ({
   name: 'serve-oracle',
   everyMs: SERVE_EVERY_MS,
   run: () =>
-    forEach(
+    runEach(
       tasks,
       ([name]) => name,
       ([, run]) => run(),

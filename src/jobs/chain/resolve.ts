@@ -1,7 +1,7 @@
 import { type Payouts, payoutsOf } from '../../chain/conditions';
 import type { MarketView } from '../../exchange/facts';
 import type { OutcomeIndex } from '../../exchange/market';
-import { forEachMarket } from '../each';
+import { runEachMarket } from '../run-each';
 import type { Chore } from '../schedule';
 import { type OnChainParts, sendEach } from './open';
 
@@ -67,7 +67,7 @@ export function createReportResults(parts: ResolveParts) {
     const results = new Map(wanted);
     const open: MarketView['terms'][] = [];
     const unsettled = await unsettledMarkets();
-    await forEachMarket(results.keys(), async (id) => {
+    await runEachMarket(results.keys(), async (id) => {
       if (await follow(id, block, results.get(id)?.evidence ?? null)) return;
       const lateMs = now() - (results.get(id)?.dueMs ?? 0);
       if (lateMs < CLOCK_MARGIN_MS || (unsettled.has(id) && lateMs < MATCHES_MS_MAX)) return;
@@ -101,7 +101,7 @@ export function createFollowResults(parts: ResolveParts): Chore {
       next += MARKETS_MAX;
       if (some.length === 0) return;
       const block = await finalBlock();
-      await forEachMarket(some, async (id) => {
+      await runEachMarket(some, async (id) => {
         await follow(id, block, null);
       });
     },

@@ -5,7 +5,7 @@ import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { client } from '../exchange';
 import { exchangeState, whyNoOrders } from '../exchange-state';
-import { type Held, wholeLots } from '../held';
+import { type Holding, wholeLots } from '../holdings';
 import { remembered } from '../market-list-data';
 import { estimate, freeOf, type Inputs, type Standing } from '../order-draft';
 import { nameOf } from '../outcome-names';
@@ -20,7 +20,7 @@ const PARTS = [25, 50, 100] as const;
 const REFRESH_MS = 2_000;
 
 /** Sells at once, at the prices of the book. */
-export const CloseButton = ({ held }: { readonly held: Held }) => {
+export const CloseButton = ({ held }: { readonly held: Holding }) => {
   const [isOpen, setOpen] = useState(false);
   const market = remembered(held.marketId) ?? null;
   const why = whyNoOrders(market, useCell(exchangeState)?.mode);
@@ -60,7 +60,7 @@ function useTrading(marketId: string): Trading | null {
 }
 
 interface SheetProps {
-  readonly held: Held;
+  readonly held: Holding;
   onDone(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { Comment } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { client } from '../exchange';
-import { keep, kept } from '../kept';
+import { keep, kept } from '../local-storage';
 import { inPage, linkToPerson } from '../route';
 import { shortAddress, when } from '../units';
 import { wordsFor } from '../words';

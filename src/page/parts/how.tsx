@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { keep, kept } from '../kept';
+import { keep, kept } from '../local-storage';
 
 const NAME = 'how-it-works';
 

@@ -1,7 +1,7 @@
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { config } from '../exchange-state';
-import { type Held, heldOf, wholeLots, worthOf } from '../held';
+import { type Holding, holdingsOf, wholeLots, worthOf } from '../holdings';
 import type { Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { centsOf, dollars, microOf, shares, signedDollars } from '../units';
@@ -15,7 +15,7 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
   const { market } = shown;
   const { balances } = account;
   const isOnChain = useCell(config)?.chain != null;
-  const held = heldOf(account).filter(({ marketId }) => marketId === market.id);
+  const held = holdingsOf(account).filter(({ marketId }) => marketId === market.id);
   const isOwed = (balances?.owed ?? []).some(({ marketId }) => marketId === market.id);
   if (!wallet || (held.length === 0 && market.status !== 'OPEN' && !isOwed)) return null;
   return (
@@ -49,7 +49,7 @@ export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
   );
 };
 
-const Position = ({ held, shown }: { readonly held: Held; readonly shown: Shown }) => {
+const Position = ({ held, shown }: { readonly held: Holding; readonly shown: Shown }) => {
   const { outcomeIndex, micro, cost } = held;
   const value = worthOf(held);
   const gain = cost?.unrealizedPnl == null ? null : microOf(cost.unrealizedPnl);

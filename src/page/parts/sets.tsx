@@ -2,7 +2,7 @@ import type { Balances, Market } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { reloadAccount, showBalances } from '../account-data';
 import { client } from '../exchange';
-import { type Held, wholeLots } from '../held';
+import { type Holding, wholeLots } from '../holdings';
 import { carryOut, sendOwn } from '../on-chain';
 import { nameOf, namesOf } from '../outcome-names';
 import { tell } from '../toasts';
@@ -44,7 +44,7 @@ const Refused = ({ text }: { readonly text: string | null }) =>
 
 interface MergeProps {
   readonly market: Market;
-  readonly held: readonly Held[];
+  readonly held: readonly Holding[];
 }
 
 /** For wallets with both outcomes. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Wallet } from '../exchange';
-import { worthIn } from '../held';
+import { worthIn } from '../holdings';
 import { lazy } from '../lazy';
 import { connection, liveUntilMs } from '../market-data';
 import { inPage, view } from '../route';

@@ -2,7 +2,7 @@ import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Balances, Portfolio, Timeframe } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
-import { heldOf, worthIn } from '../held';
+import { holdingsOf, worthIn } from '../holdings';
 import { Approvals } from '../parts/approvals';
 import { Notice, Skeleton } from '../parts/notice';
 import { CancelAll, Orders } from '../parts/orders';
@@ -121,7 +121,7 @@ const NotFinal = ({ balances }: { readonly balances: Balances }) => {
 const Tabs = ({ journal }: { readonly journal: Journal | null }) => {
   const [tab, setTab] = useState<Tab>('positions');
   const account = useAccount();
-  const held = heldOf(account);
+  const held = holdingsOf(account);
   const open = account.orders?.filter(isOpen) ?? null;
   const choose = (value: Tab, name: string, count = 0) => (
     <button type="button" class="tab" aria-pressed={tab === value} onClick={() => setTab(value)}>

@@ -1,5 +1,5 @@
 import type { Position } from 'ctf-exchange-client';
-import { type Held, wholeLots, worthOf } from '../held';
+import { type Holding, wholeLots, worthOf } from '../holdings';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { CloseButton } from '../parts/close-position';
@@ -46,7 +46,7 @@ const Cell = ({
   </td>
 );
 
-export const Positions = ({ held }: { readonly held: readonly Held[] }) => {
+export const Positions = ({ held }: { readonly held: readonly Holding[] }) => {
   if (held.length === 0)
     return <Notice title="No positions yet">Shares that you buy will appear here.</Notice>;
   return (
@@ -69,7 +69,7 @@ export const Positions = ({ held }: { readonly held: readonly Held[] }) => {
   );
 };
 
-const PositionRow = ({ held }: { readonly held: Held }) => {
+const PositionRow = ({ held }: { readonly held: Holding }) => {
   const { marketId, outcomeIndex, micro, cost } = held;
   const market = remembered(marketId);
   const value = worthOf(held);

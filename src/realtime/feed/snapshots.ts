@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { createDoubtful } from '../../store/health/doubtful';
-import type { Standings } from '../../store/health/standing';
+import type { DurabilityChecks } from '../../store/health/durability';
 import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { presentOrderbook } from '../../wire/answers/book';
@@ -27,7 +27,7 @@ export function createSnapshots({
 }: {
   broadcasts: Pick<BroadcastReads, 'sequence'>;
   reads: Pick<Reads, 'view'>;
-  doubts: Standings['doubts'];
+  doubts: DurabilityChecks['doubts'];
 }): Snapshots {
   // After a failover a sequence may belong to another book.
   const built = createDoubtful<MarketId, Snapshot>(doubts, BOOKS_MAX);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
-import type { Standings } from '../../store/health/standing';
+import type { DurabilityChecks } from '../../store/health/durability';
 import type { BroadcastReads } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../../wire/answers/events';
@@ -29,7 +29,7 @@ export interface SubscriberDeps {
   readonly snapshots: Snapshots;
   readonly broadcasts: Pick<BroadcastReads, 'since' | 'sequence'>;
   readonly reads: Pick<Reads, 'market'>;
-  readonly standings: Pick<Standings, 'current' | 'refresh'>;
+  readonly standings: Pick<DurabilityChecks, 'current' | 'refresh'>;
   readonly charge: Allowances['charge'];
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../../log';
-import type { Standings } from '../../store/health/standing';
+import type { DurabilityChecks } from '../../store/health/durability';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentExchange } from '../../wire/answers/events';
 import { BETWEEN } from '../messages';
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 1_000;
 interface Options {
   readonly io: ExchangeServer;
   readonly reads: Pick<Reads, 'mode'>;
-  readonly standings: Pick<Standings, 'current'>;
+  readonly standings: Pick<DurabilityChecks, 'current'>;
   readonly log: Logger;
 }
 

@@ -6,9 +6,9 @@ import { ERRORS, Refusal } from '../../exchange/errors';
 import { PACE, SOCKET_LIMITS } from '../../wire/limits';
 import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../../wire/problem';
 import type { Callers } from './callers';
+import { createPipelining, type Pipelining } from './pipelining';
 import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
-import { createTurns, type Turns } from './turns';
 
 export const SOCKET_PATH = '/socket.io';
 
@@ -38,7 +38,7 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   io.attach(server);
   const [accept] = server.listeners('upgrade').filter((one) => !before.includes(one)) as UpgradeListener[];
   const { pace, addressOf } = options;
-  const turns = createTurns(
+  const turns = createPipelining(
     (request, response) => {
       if (isOurs(request)) paced(request, request.socket, options, () => refuseRequest(response));
       else for (const listener of serve) listener.call(server, request, response);
@@ -65,7 +65,7 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   });
 }
 
-function whenAnswered(turns: Turns, socket: Duplex, then: () => void): void {
+function whenAnswered(turns: Pipelining, socket: Duplex, then: () => void): void {
   // Node has removed its listeners; an error of the connection must not end the process.
   const onError = () => socket.destroy();
   socket.on('error', onError);

@@ -7,7 +7,7 @@ import { countFills, hashHex } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
-import { readInParts } from '../redis/parts';
+import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
 import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
 
@@ -115,7 +115,7 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   }
 
   async function matchesOf(id: MarketId, to: string, most: number) {
-    const { found, more } = await readInParts(
+    const { found, more } = await readPaged(
       (from, count) => redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', count),
       ...(['-', most, MATCHES_BYTES] as const),
     );

@@ -2,7 +2,7 @@ import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '
 import { ORDER_BODY } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
-import { readInParts } from '../redis/parts';
+import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
 import { createDueLines } from './due-lines';
 import { createDueMatches, readLeft } from './due-matches';
@@ -75,7 +75,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
   async function entries(): Promise<{ readonly read: Entry[]; readonly more: boolean }> {
     const readers = await redis.hmget(keys.readers, ...READERS);
     const to = String(now() - keepMs);
-    const { found, more } = await readInParts(
+    const { found, more } = await readPaged(
       (from, count) => redis.xrangeBuffer(keys.outbox, from, to, 'COUNT', count),
       ...([position, ENTRIES_STEP + 1, ENTRIES_BYTES] as const),
     );

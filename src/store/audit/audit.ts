@@ -9,16 +9,15 @@ import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { archiveHealth } from '../archive/answers';
 import type { Past } from '../archive/past';
 import { type FundsMark, readFunds } from '../chain/funds';
-import { lossOf } from '../health/standing';
+import { lossOf } from '../health/durability';
 import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
-import { isFull } from '../redis/away';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { isFull } from '../redis/unreachable';
 import { createMatches } from '../settlement/matches';
 import { createSettlements, ENDED } from '../settlement/settlements';
-import { type Breathe, createBreathe } from './breathe';
 import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
 import { checkAgenda } from './check-agenda';
@@ -44,6 +43,7 @@ import { placeId, readMatches } from './left';
 import { createFindings, type Findings } from './report';
 import { createSnapshot, type Snapshot } from './snapshot';
 import { sweep } from './sweep';
+import { createEventLoopYield, type EventLoopYield } from './yield-to-event-loop';
 
 export interface AuditOptions {
   readonly redis: RedisClient;
@@ -124,33 +124,33 @@ async function checkMemory({ redis, keys, freeBytes = heapLeft }: AuditOptions):
 async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkMemory(options);
   const findings = createFindings();
-  const breathe = createBreathe();
+  const yieldToEventLoop = createEventLoopYield();
   const funds = await readFunds(options.redis, options.keys);
   const snapshot = createSnapshot(funds === null ? 'paper' : 'chain');
-  const position = await take(options, snapshot, breathe);
+  const position = await take(options, snapshot, yieldToEventLoop);
   const states = readStates(snapshot, findings);
-  const expected = await checkOrders(snapshot, findings, breathe);
-  const balances = await checkAccounts(snapshot, expected, findings, breathe);
+  const expected = await checkOrders(snapshot, findings, yieldToEventLoop);
+  const balances = await checkAccounts(snapshot, expected, findings, yieldToEventLoop);
   // The chain keeps its own sums.
-  if (funds === null) await checkTotals(snapshot, states, findings, breathe);
+  if (funds === null) await checkTotals(snapshot, states, findings, yieldToEventLoop);
   checkBooks(states, expected, findings);
-  await checkNumbers(snapshot, states, findings, breathe);
+  await checkNumbers(snapshot, states, findings, yieldToEventLoop);
   const documents = await readDocuments({ ...options, findings }, snapshot.markets.keys());
   const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
   // Soon after the snapshot, before later matches leave Redis.
   const fills = await checkStreams(options, {
-    ...{ snapshot, findings, breathe, states, feeRateOf, funds },
+    ...{ snapshot, findings, yieldToEventLoop, states, feeRateOf, funds },
     position,
   });
   await checkOutbox({ ...options, findings, states, position });
   await checkNames({ ...options, findings }, documents);
-  await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
+  await checkAgenda({ ...options, findings, onStep: async () => yieldToEventLoop() }, documents.keys());
   const { redis, run, keys } = options;
   const matches = createMatches({
     ...{ ...options, settlements: createSettlements(options) },
     funds: funds === null ? 'paper' : 'chain',
   });
-  const onStep = async () => breathe();
+  const onStep = async () => yieldToEventLoop();
   // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
   if (funds === null)
     await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
@@ -169,12 +169,16 @@ async function checkWhole({ redis, keys, archive = null }: AuditOptions, finding
 }
 
 /** Reads the whole exchange and catches up with it. Returns the last outbox entry that the snapshot contains. */
-async function take(options: AuditOptions, snapshot: Snapshot, breathe: Breathe): Promise<string> {
+async function take(
+  options: AuditOptions,
+  snapshot: Snapshot,
+  yieldToEventLoop: EventLoopYield,
+): Promise<string> {
   const changes = createChanges(options, snapshot);
   await changes.start();
   let followedAt = performance.now();
   const onStep = async (): Promise<void> => {
-    await breathe();
+    await yieldToEventLoop();
     if (performance.now() - followedAt < FOLLOW_EVERY_MS) return;
     await changes.catchUp();
     followedAt = performance.now();
@@ -194,7 +198,7 @@ async function momentOf({ redis, keys }: AuditOptions, position: string): Promis
 interface StreamsOptions {
   readonly snapshot: Snapshot;
   readonly findings: Findings;
-  readonly breathe: Breathe;
+  readonly yieldToEventLoop: EventLoopYield;
   readonly states: ReadonlyMap<MarketId, MarketState>;
   readonly feeRateOf: (id: MarketId) => number | null;
   /** Null with paper funds. */
@@ -209,7 +213,7 @@ interface StreamsOptions {
  */
 async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
   const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;
-  const { snapshot, findings, breathe, states, funds, position } = streams;
+  const { snapshot, findings, yieldToEventLoop, states, funds, position } = streams;
   const atMs = funds ? await momentOf(options, position) : 0;
   const unsettled = funds && createUnsettledChecks(snapshot, findings, funds, atMs);
   const settledUpTo = new Map(Object.entries(await redis.hgetall(keys.settledUpTo)));
@@ -227,11 +231,17 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
       }),
     );
   }
-  await matchChecks.checkOrders(breathe);
-  if (unsettled) await unsettled.check(await changedSince(options, position), breathe);
+  await matchChecks.checkOrders(yieldToEventLoop);
+  if (unsettled) await unsettled.check(await changedSince(options, position), yieldToEventLoop);
   else checkFees(snapshot, states, matchChecks.fees, findings);
   const over = ENDED[funds === null ? 'paper' : 'chain'];
-  await checkSettlementRecords({ ...options, findings, matches, over, onStep: async () => breathe() });
+  await checkSettlementRecords({
+    ...options,
+    findings,
+    matches,
+    over,
+    onStep: async () => yieldToEventLoop(),
+  });
   return matchChecks.fills();
 }
 
@@ -280,7 +290,7 @@ function hadFailed(record: Buffer | null | undefined, atMs: number): boolean {
 /** Checks some matches and their settlement records; returns those that can be read, without the fills that failed on a chain. */
 async function checkStep(
   { redis, keys }: AuditOptions,
-  { id, findings, matchChecks, settlements, unsettled, breathe, funds, atMs }: MarketOptions,
+  { id, findings, matchChecks, settlements, unsettled, yieldToEventLoop, funds, atMs }: MarketOptions,
   known: readonly ReadMatch[],
 ): Promise<Match[]> {
   const readable: Match[] = [];
@@ -305,7 +315,7 @@ async function checkStep(
     if (isBefore(gone, placeId(place))) settlements.check(match, isSound, own);
     unsettled?.add(match, own);
     at += count;
-    await breathe();
+    await yieldToEventLoop();
   }
   return readable;
 }

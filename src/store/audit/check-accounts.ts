@@ -1,10 +1,10 @@
 import type { MarketId } from '../../exchange/market';
 import { formatMicro } from '../../exchange/units';
 import type { TokenAccount } from '../records/account';
-import type { Breathe } from './breathe';
 import type { Expected } from './check-orders';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 export const ASSETS = ['YES', 'NO'] as const;
 
@@ -17,7 +17,7 @@ export async function checkAccounts(
   snapshot: Snapshot,
   expected: Expected,
   findings: Findings,
-  breathe: Breathe,
+  yieldToEventLoop: EventLoopYield,
 ): Promise<number> {
   let balances = 0;
   const resting = tokensOf(expected);
@@ -41,7 +41,7 @@ export async function checkAccounts(
         detail: 'tokens of all markets reserved, against the open SELL orders of the wallet',
       });
     }
-    await breathe();
+    await yieldToEventLoop();
   }
   for (const [marketId, holders] of snapshot.tokens) {
     const ofMarket = expected.tokens.get(marketId);
@@ -62,7 +62,7 @@ export async function checkAccounts(
           detail: 'tokens reserved, against the open SELL orders of the wallet',
         });
       }
-      await breathe();
+      await yieldToEventLoop();
     }
   }
   return balances;

@@ -4,11 +4,11 @@ import { matchTypeOf, yesPrice } from '../../exchange/match';
 import { complement, formatLots, formatMicro, formatPips, type Pips } from '../../exchange/units';
 import { decodeChains, decodeFills, type Fill, type MatchPlace } from '../records/order';
 import { isBefore } from '../redis/entry-id';
-import type { Breathe } from './breathe';
 import type { Fees, FeesByMarket } from './check-totals';
 import { type Left, placeId } from './left';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 /** One stored submission that matched. */
 export interface Match {
@@ -47,7 +47,7 @@ export interface MatchChecks {
   begin(id: MarketId, left: Left | null): void;
   /** Checks one match; returns false when it cannot be read or its orders cannot have met like this. */
   addMatch(match: Match, packed: Buffer): boolean;
-  checkOrders(breathe: Breathe): Promise<void>;
+  checkOrders(yieldToEventLoop: EventLoopYield): Promise<void>;
   readonly fees: FeesByMarket;
   fills(): number;
 }
@@ -120,7 +120,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     return isSound;
   }
 
-  async function checkOrders(breathe: Breathe): Promise<void> {
+  async function checkOrders(yieldToEventLoop: EventLoopYield): Promise<void> {
     for (const order of snapshot.orders.values()) {
       checkOrder(
         order,
@@ -128,7 +128,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
         markets.get(order.marketId) ?? NO_MARKET,
         findings,
       );
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 

@@ -2,9 +2,9 @@ import type { MarketId } from '../../exchange/market';
 import { bookSideOf, yesPrice } from '../../exchange/match';
 import { isFinal } from '../../exchange/status';
 import { formatLots, MICRO_PER_LOT } from '../../exchange/units';
-import type { Breathe } from './breathe';
 import type { Findings } from './report';
 import type { AuditedOrder, BookEntry, Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 export interface ExpectedLevel {
   sizeLots: number;
@@ -28,7 +28,7 @@ const RANK_STEP = 1_000;
 export async function checkOrders(
   snapshot: Snapshot,
   findings: Findings,
-  breathe: Breathe,
+  yieldToEventLoop: EventLoopYield,
 ): Promise<Expected> {
   const expected: Expected = {
     cash: new Map(),
@@ -43,7 +43,7 @@ export async function checkOrders(
     checkRecord(order, snapshot, findings);
     checkIndexes(order, snapshot, findings);
     if (!isFinal(order.status)) expect(order, expected);
-    await breathe();
+    await yieldToEventLoop();
   }
   checkStrangers(snapshot, findings);
   return expected;

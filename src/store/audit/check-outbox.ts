@@ -3,9 +3,9 @@ import type { MarketId } from '../../exchange/market';
 import { decodeEvent } from '../outbox/outbox';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import type { Breathe } from './breathe';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 interface OutboxCheckOptions {
   readonly redis: RedisClient;
@@ -52,7 +52,7 @@ export async function checkNumbers(
   snapshot: Snapshot,
   states: ReadonlyMap<MarketId, MarketState>,
   findings: Findings,
-  breathe: Breathe,
+  yieldToEventLoop: EventLoopYield,
 ): Promise<void> {
   const taken = new Map<MarketId, Set<number>>();
   for (const { orderHash, marketId, sequence } of snapshot.orders.values()) {
@@ -66,6 +66,6 @@ export async function checkNumbers(
       const found = String(state.sequence);
       findings.add({ ...at, found, detail: "the market's number is behind that of an order" });
     }
-    await breathe();
+    await yieldToEventLoop();
   }
 }

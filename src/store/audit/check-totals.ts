@@ -3,10 +3,10 @@ import type { MarketId } from '../../exchange/market';
 import { formatMicro } from '../../exchange/units';
 import { FEE_ACCOUNT, type Payout } from '../records/account';
 import { decodePayouts, type PayoutState } from '../records/market';
-import type { Breathe } from './breathe';
 import { ASSETS, total } from './check-accounts';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 type States = ReadonlyMap<MarketId, MarketState>;
 
@@ -18,12 +18,12 @@ export async function checkTotals(
   snapshot: Snapshot,
   states: States,
   findings: Findings,
-  breathe: Breathe,
+  yieldToEventLoop: EventLoopYield,
 ): Promise<void> {
   let held = 0n;
   for (const account of snapshot.cash.values()) {
     held += total(account);
-    await breathe();
+    await yieldToEventLoop();
   }
   for (const [marketId, state] of states) {
     held += BigInt(state.openInterestMicro);
@@ -32,7 +32,7 @@ export async function checkTotals(
     for (const accounts of snapshot.tokens.get(marketId)?.values() ?? []) {
       supply[0] += total(accounts[0]);
       supply[1] += total(accounts[1]);
-      await breathe();
+      await yieldToEventLoop();
     }
     const sets = payoutState(snapshot, marketId)?.setsMicro ?? state.openInterestMicro;
     for (const outcome of [0, 1] as const) {

@@ -9,11 +9,11 @@ import type { Fill } from '../records/order';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import type { Breathe } from './breathe';
 import { ASSETS } from './check-accounts';
 import { type Match, ownPrice } from './check-matches';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
+import type { EventLoopYield } from './yield-to-event-loop';
 
 /** The amounts that matches of a wallet which are not final have taken of an asset, and that they bring of it. */
 interface Amounts {
@@ -34,7 +34,7 @@ export interface UnsettledChecks {
   /** Adds a match with its records, part by part. */
   add(match: Match, records: readonly (Buffer | null)[]): void;
   /** `changed` as `changedSince` returns it, read after all matches were added. */
-  check(changed: ReadonlySet<string> | null, breathe: Breathe): Promise<void>;
+  check(changed: ReadonlySet<string> | null, yieldToEventLoop: EventLoopYield): Promise<void>;
 }
 
 /** A settlement that ended shortly before the snapshot, or after it. */
@@ -126,10 +126,10 @@ export function createUnsettledChecks(
     });
   }
 
-  async function check(changed: ReadonlySet<string> | null, breathe: Breathe): Promise<void> {
+  async function check(changed: ReadonlySet<string> | null, yieldToEventLoop: EventLoopYield): Promise<void> {
     judge(changed);
     for (const wallet of snapshot.accounts()) {
-      await breathe();
+      await yieldToEventLoop();
       if (doubtful.has(wallet)) continue;
       const account = snapshot.cash.get(wallet);
       compare(wallet, '', account?.onChain);
@@ -143,7 +143,7 @@ export function createUnsettledChecks(
       );
     }
     for (const name of tokenAccounts()) {
-      await breathe();
+      await yieldToEventLoop();
       const [wallet = '', marketId = ''] = name.split(' ');
       if (doubtful.has(wallet)) continue;
       const held = snapshot.tokens.get(marketId)?.get(wallet);

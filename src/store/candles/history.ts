@@ -3,7 +3,7 @@ import type { Candle, DayFigures, MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro, type Pips } from '../../exchange/units';
 import { createDoubtful } from '../health/doubtful';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
 import {
   countMatches,
   intervalFor,
@@ -37,7 +37,7 @@ export interface History {
 }
 
 interface HistoryOptions extends SeriesOptions {
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
 }
 
 export type CountedState = Pick<MarketState, 'volumeMicro' | 'lastPips' | 'lastTradeMs'>;

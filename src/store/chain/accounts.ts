@@ -3,7 +3,7 @@ import type { SettledLots } from '../../exchange/facts';
 import { lots, type Micro, micro } from '../../exchange/units';
 import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
-import { type Strikes, unpackStrikes } from '../records/standing';
+import { type Strikes, unpackStrikes } from '../records/strikes';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { APPROVED, HAS_CODE } from './readings';

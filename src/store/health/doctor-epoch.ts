@@ -1,7 +1,7 @@
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
-import { lossOf } from './standing';
+import { lossOf } from './durability';
 
 /** For this long a new epoch is worth a look. */
 const NEW_MS = 86_400_000;

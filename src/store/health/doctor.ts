@@ -8,10 +8,10 @@ import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
 import { epoch } from './doctor-epoch';
+import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './durability';
 import { readMode, runProbe } from './health';
 import { type Info, infoOf, number } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
-import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './standing';
 import { worker } from './watched';
 
 /** The result of one check. */

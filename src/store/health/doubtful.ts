@@ -1,4 +1,4 @@
-import type { Standings } from './standing';
+import type { DurabilityChecks } from './durability';
 
 /** Data that a process caches only while it certainly belongs to the current history. */
 export interface Doubtful<K, V> {
@@ -9,8 +9,8 @@ export interface Doubtful<K, V> {
   clear(): void;
 }
 
-/** Forgets everything at a doubt (src/store/health/standing.ts), and when it has `most` entries. */
-export function createDoubtful<K, V>(doubts: Standings['doubts'], most: number): Doubtful<K, V> {
+/** Forgets everything at a doubt (src/store/health/durability.ts), and when it has `most` entries. */
+export function createDoubtful<K, V>(doubts: DurabilityChecks['doubts'], most: number): Doubtful<K, V> {
   const entries = new Map<K, V>();
   let keptAt = doubts();
 

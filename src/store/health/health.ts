@@ -3,15 +3,15 @@ import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { type DurabilityChecks, type DurabilityState, lossOf } from './durability';
 import { type Layout, readLayout, unreadable } from './layout';
-import { lossOf, type Standing, type Standings } from './standing';
 
 /** The state of the store, for /readyz and /config. */
 export interface Health {
   readonly redis: boolean;
   /** Whether the scripts of this version run on that Redis. */
   readonly scripts: boolean;
-  readonly standing: Standing;
+  readonly standing: DurabilityState;
   readonly layout: Layout;
   /** Whether the archive answers; null without one. */
   readonly archive: boolean | null;
@@ -61,7 +61,7 @@ interface HealthDeps {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  readonly standings: Pick<Standings, 'refresh'>;
+  readonly standings: Pick<DurabilityChecks, 'refresh'>;
   readonly archive: () => Promise<ArchiveHealth>;
 }
 

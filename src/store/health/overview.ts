@@ -1,7 +1,7 @@
 import type { OutboxLag } from '../outbox/lag';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
-import type { Standings } from './standing';
+import type { DurabilityChecks } from './durability';
 
 /** The state of the exchange, for an operator. */
 export interface Overview {
@@ -29,7 +29,7 @@ interface OverviewDeps {
   readonly settlements: {
     counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
   };
-  readonly standings: Pick<Standings, 'refresh'>;
+  readonly standings: Pick<DurabilityChecks, 'refresh'>;
   readonly now: () => number;
   readonly watched: () => Promise<readonly Check[]>;
 }

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import type { Ending, MarketId } from '../../exchange/market';
 import { type Change, failedChanges, payoutChanges, setChanges } from '../../exchange/position';
 import { createDoubtful } from '../health/doubtful';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
 import { positionOf } from '../outbox/lease';
 import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
 import { decodeResolution } from '../records/market';
@@ -24,7 +24,7 @@ export interface JournalOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly matches: Pick<Matches, 'load'>;
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
 }
 
 export interface Journal {

@@ -3,8 +3,8 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isCommand } from './book-update';
-import { readExtent } from './extent';
 import { decodeEvent, READERS, type ReaderName } from './outbox';
+import { readStreamRange } from './stream-range';
 import type { Broadcasts } from './update-log';
 
 export interface ReaderLag {
@@ -55,7 +55,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   let anchors: Anchor[] = [];
 
   async function look(): Promise<OutboxLag> {
-    const [info, positions] = await Promise.all([readExtent(redis, keys), redis.hgetall(keys.readers)]);
+    const [info, positions] = await Promise.all([readStreamRange(redis, keys), redis.hgetall(keys.readers)]);
     if (!info)
       return {
         length: 0,

@@ -1,7 +1,7 @@
 import type { MarketView } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { History } from '../candles/history';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
 import { kindOf, marketOf, NO_MARKET } from '../outbox/outbox';
 import { MINUTE_MS } from '../records/candle';
 import type { Clock } from '../redis/clock';
@@ -15,7 +15,7 @@ interface MarketListOptions {
   readonly keys: ShardKeys;
   readonly clock: Clock;
   readonly history: Pick<History, 'day'>;
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
   /** The current state of one market. */
   readonly view: (id: MarketId) => Promise<MarketView>;
 }

@@ -2,7 +2,7 @@ import type { Balance, Balances, Owed, Standing, TokenBalance } from '../../exch
 import { trustLimitOf } from '../../exchange/trust';
 import { lots, type Micro, micro } from '../../exchange/units';
 import type { ChainAccount, ChainAccounts, ChainAsset } from '../chain/accounts';
-import { isRemembered } from '../records/standing';
+import { isRemembered } from '../records/strikes';
 import type { Reads } from './reads';
 
 const NOTHING: ChainAsset = {

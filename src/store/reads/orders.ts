@@ -4,7 +4,7 @@ import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import type { Past } from '../archive/past';
 import type { Fill, OrderRecord } from '../records/order';
-import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/views';
+import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/order-views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';

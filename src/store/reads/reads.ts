@@ -8,18 +8,18 @@ import { NO_PAST, type Past } from '../archive/past';
 import { below, FIRST_MATCH, LAST_MATCH, matchPlace } from '../archive/places';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
+import type { DurabilityChecks } from '../health/durability';
 import { type ModeFacts, readMode } from '../health/health';
-import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
 import { addressBytes, type Fill } from '../records/order';
-import type { RowsPage, SettledFill, TradesPage } from '../records/views';
+import type { RowsPage, SettledFill, TradesPage } from '../records/order-views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlements } from '../settlement/settlements';
-import type { Kept } from './kept';
+import type { AnswerCache } from './answer-cache';
 import { createOrderReads, type OrderReads } from './orders';
 import { createTradeReads, fillsOf } from './trades';
 import { createWalletReads, type WalletReads } from './wallet-orders';
@@ -30,8 +30,8 @@ export interface ReadsOptions {
   readonly keys: ShardKeys;
   readonly history: History;
   readonly clock: Clock;
-  readonly kept: Kept;
-  readonly doubts: Standings['doubts'];
+  readonly kept: AnswerCache;
+  readonly doubts: DurabilityChecks['doubts'];
   /** The balances of an unknown wallet. */
   readonly grantMicro: number;
   /** Without it nothing has left Redis. */
@@ -58,7 +58,7 @@ export interface Reads extends OrderReads, WalletReads {
   clock(): number;
   /** The current mode of the exchange, and the operator's message about it. */
   mode(): Promise<ModeFacts>;
-  readonly kept: Kept;
+  readonly kept: AnswerCache;
 }
 
 /** Terms cached for the life of the process, because they never change. */

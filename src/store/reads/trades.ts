@@ -5,7 +5,7 @@ import type { MarketId } from '../../exchange/market';
 import type { MarketMatches, PackedMatch } from '../archive/market-matches';
 import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH } from '../archive/places';
 import { decodeFills, type Fill } from '../records/order';
-import type { RowsPage, TradesPage } from '../records/views';
+import type { RowsPage, TradesPage } from '../records/order-views';
 
 interface TradeReadsOptions {
   readonly matches: MarketMatches;

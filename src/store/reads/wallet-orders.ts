@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { Past } from '../archive/past';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
-import type { OrdersFilter, OrdersPage, OrderView } from '../records/views';
+import type { OrdersFilter, OrdersPage, OrderView } from '../records/order-views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { FoundOrder } from './fill-chain';

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { causeOf, SILENT } from './causes';
 import { connectByName, isDemoted } from './demotion';
-import './patience';
+import './timeouts';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
 import './writing';

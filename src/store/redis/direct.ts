@@ -1,6 +1,6 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import { slotOfKey } from './holder';
-import './patience';
+import './timeouts';
 import type { RedisClient } from './scripts';
 
 /** The node to which a script goes, by the door of its shard (keys.ts); the client itself where it does not know one. */

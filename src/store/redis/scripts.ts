@@ -36,9 +36,10 @@ export function scriptSources(funds: Funds = 'paper'): Map<string, string> {
   const built = join(__dirname, '../..', name);
   if (!existsSync(built)) {
     // Only the sources need the bundler, whose parser is not installed in production.
-    const { keptBundles } = require('../../lua-bundle/kept') as typeof import('../../lua-bundle/kept');
+    const { cachedBundles } =
+      require('../../lua-bundle/bundle-cache') as typeof import('../../lua-bundle/bundle-cache');
     const root = join(__dirname, '../../..');
-    return keptBundles(join(root, 'lua'), join(root, '.cache', name), funds);
+    return cachedBundles(join(root, 'lua'), join(root, '.cache', name), funds);
   }
   const sources = new Map<string, string>();
   for (const file of readdirSync(built)) {

@@ -24,7 +24,7 @@ import {
 } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { createSettlementList, type Listed, type SettlementList } from './listed';
+import { createSettlementList, type SettlementEntry, type SettlementList } from './settlement-list';
 
 export interface SettlementsFilter {
   readonly status?: SettlementStatus | undefined;
@@ -244,13 +244,13 @@ export function createSettlements({
   }
 
   const listed = createSettlementList({ redis, keys, packed, past });
-  const listedOf = (marketId: MarketId | undefined, cursor: string | null): Promise<Listed[]> => {
+  const listedOf = (marketId: MarketId | undefined, cursor: string | null): Promise<SettlementEntry[]> => {
     const to = cursor === null ? LAST_LISTED : belowListed(listedPlace(cursor));
     return listed(marketId, { from: FIRST_LISTED, to, descending: true, most: STEP });
   };
 
   /** Those that are not final never leave Redis. */
-  async function openOnes(from: string | null): Promise<Listed[]> {
+  async function openOnes(from: string | null): Promise<SettlementEntry[]> {
     const top = from === null ? '+' : Buffer.concat([Buffer.from('('), listPlace(from)]);
     const found = await redis.zrevrangebylexBuffer(unsettled, top, '-', 'LIMIT', 0, STEP);
     const names = found.map((member) => member.subarray(LIST_PLACE.bytes));

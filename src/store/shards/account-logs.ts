@@ -1,5 +1,5 @@
 import { type AccountLogReads, type AccountLogs, createAccountLogs, KEEP_MS } from '../outbox/account-log';
-import { readExtent } from '../outbox/extent';
+import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
@@ -48,7 +48,7 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
 
   /** The log also has the events between this read and its opening. */
   async function endsOfOutboxes(): Promise<(string | number)[]> {
-    const extents = await Promise.all(shards.map((keys) => readExtent(redis, keys)));
+    const extents = await Promise.all(shards.map((keys) => readStreamRange(redis, keys)));
     return extents.flatMap((extent) => [extent?.lastId ?? NO_ENTRY, extent?.added ?? 0]);
   }
 

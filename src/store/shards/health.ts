@@ -1,11 +1,11 @@
+import type { DurabilityChecks } from '../health/durability';
 import type { Health } from '../health/health';
 import type { Layout } from '../health/layout';
-import type { Standings } from '../health/standing';
 
 /** The exchange without a shard that does not answer serves the markets of the others; without the first it serves none. */
 export function healthOverShards(
   parts: readonly (() => Promise<Health>)[],
-  standings: Pick<Standings, 'current'>,
+  standings: Pick<DurabilityChecks, 'current'>,
 ): () => Promise<Health> {
   return async () => {
     const asked = await Promise.allSettled(parts.map((part) => part()));

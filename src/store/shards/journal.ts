@@ -7,7 +7,7 @@ import {
   type PositionsFilter,
   placeOf,
 } from '../journal/reads';
-import type { RowsPage } from '../records/views';
+import type { RowsPage } from '../records/order-views';
 import type { Directory } from './directory';
 import { decodeCursor, encodeCursor, justAbove, placesFor } from './journal-cursor';
 import { partAt, type WalletShards } from './wallet-shards';

@@ -7,7 +7,7 @@ import {
   type Logged,
   packEvents,
 } from '../outbox/account-log';
-import { readExtent } from '../outbox/extent';
+import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
@@ -102,7 +102,7 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
   /** Brings the marks to where the logs are, so that no entry after a mark is trimmed, and back to an outbox that lost its end. */
   async function follow(): Promise<void> {
     if (homes.size === 0) return;
-    const { lastId } = (await readExtent(redis, outbox)) ?? { lastId: NO_ENTRY };
+    const { lastId } = (await readStreamRange(redis, outbox)) ?? { lastId: NO_ENTRY };
     await Promise.all(
       answering().map(async ([home, state]) => {
         if (isBefore(lastId, state.done)) Object.assign(state, { done: lastId, isGap: true });
@@ -114,7 +114,7 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
   /** Whether entries after `from` were trimmed, or lost, before they were read. */
   async function isTrimmed(from: string, at: string): Promise<boolean> {
     const [extent, entry] = await Promise.all([
-      readExtent(redis, outbox),
+      readStreamRange(redis, outbox),
       redis.xrangeBuffer(outbox.outbox, from, from),
     ]);
     const { added = 0, length = 0, lastId } = extent ?? {};

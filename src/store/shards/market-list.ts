@@ -1,10 +1,10 @@
 import type { MarketView } from '../../exchange/facts';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
 import type { MarketList } from '../reads/market-list';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { orAsLast } from './as-last';
+import { withStaleFallback } from './stale-fallback';
 
 interface MarketListOptions {
   readonly redis: RedisClient;
@@ -12,7 +12,7 @@ interface MarketListOptions {
   readonly keys: Pick<ShardKeys, 'allMarkets'>;
   /** Of each shard. */
   readonly parts: readonly MarketList[];
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
 }
 
 /**
@@ -28,7 +28,7 @@ export function marketListOverShards({ redis, keys, parts, doubts }: MarketListO
   let shown: readonly unknown[] = [];
   let list: readonly MarketView[] = [];
 
-  const idsNow = orAsLast(
+  const idsNow = withStaleFallback(
     coalesce(async () => {
       const at = doubts();
       const isKept = at === keptAt && (await redis.llen(keys.allMarkets)) === ids.length;
@@ -36,7 +36,7 @@ export function marketListOverShards({ redis, keys, parts, doubts }: MarketListO
       return ids;
     }),
   );
-  const partsNow = parts.map((part) => orAsLast(part));
+  const partsNow = parts.map((part) => withStaleFallback(part));
 
   return coalesce(async () => {
     const listed = await idsNow();

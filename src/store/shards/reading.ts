@@ -1,6 +1,6 @@
 import type { Past } from '../archive/past';
 import type { History } from '../candles/history';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
 import type { JournalReads } from '../journal/reads';
 import type { LagGauge } from '../outbox/lag';
 import type { Comments } from '../people/comments';
@@ -40,7 +40,7 @@ interface ReadingOptions {
   /** The hash of the names of all markets, in the first shard. */
   readonly names: string;
   /** Of all shards together. */
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
   /** The balance of an unknown wallet. */
   readonly grantMicro: number;
 }

@@ -3,13 +3,13 @@ import type { MarketId } from '../../exchange/market';
 import type { Past } from '../archive/past';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
-import type { Standings } from '../health/standing';
+import type { DurabilityChecks } from '../health/durability';
+import type { AnswerCache } from '../reads/answer-cache';
 import type { FoundOrder } from '../reads/fill-chain';
-import type { Kept } from '../reads/kept';
 import type { OrderReads } from '../reads/orders';
 import { marketKey, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
-import type { OrderView } from '../records/views';
+import type { OrderView } from '../records/order-views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createBalances } from './balances';
@@ -28,7 +28,7 @@ interface ReadsOverShardsOptions {
   readonly names: string;
   /** Of each shard, in their order. */
   readonly shards: readonly { readonly keys: ShardKeys; readonly past: Past; readonly reads: Reads }[];
-  readonly doubts: Standings['doubts'];
+  readonly doubts: DurabilityChecks['doubts'];
   readonly grantMicro: number;
 }
 
@@ -132,7 +132,7 @@ function walletsOverShards(
 }
 
 /** The answers of all shards are in one cache: their moments have the names of their markets. */
-function keptOverShards(parts: readonly Kept[], directory: Directory): Kept {
+function keptOverShards(parts: readonly AnswerCache[], directory: Directory): AnswerCache {
   const first = partAt(parts, 0);
   return {
     async market(id) {

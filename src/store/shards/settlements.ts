@@ -4,7 +4,7 @@ import type { MarketId } from '../../exchange/market';
 import { aboveListed, compareListed, listedId, listedPlace } from '../archive/places';
 import type { OrderRecord } from '../records/order';
 import { type SettlementRecord, settlementKey } from '../records/settlement';
-import type { SettlementList } from '../settlement/listed';
+import type { SettlementList } from '../settlement/settlement-list';
 import type { Settlements, SettlementsFilter, SettlementsPage } from '../settlement/settlements';
 import { type Directory, partOf } from './directory';
 import type { OrderPlaces } from './order-places';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Durability, Standing, Standings } from '../health/standing';
+import type { Durability, DurabilityChecks, DurabilityState } from '../health/durability';
 
 /** The weakest first. */
 const WEAKNESS: readonly Durability[] = ['none', 'unknown', 'everysec', 'always'];
@@ -12,13 +12,13 @@ const nameOf = (epochs: readonly string[]): string =>
  * The shards as one: as durable as the weakest of them, and with one epoch. It is a digest of all their epochs, so it changes
  * when acknowledged writes of any shard may be missing.
  */
-export function standingsOverShards(parts: readonly Standings[]): Standings {
+export function standingsOverShards(parts: readonly DurabilityChecks[]): DurabilityChecks {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let told: string | null = null;
-  let known: { readonly of: readonly Standing[]; readonly whole: Standing } | null = null;
+  let known: { readonly of: readonly DurabilityState[]; readonly whole: DurabilityState } | null = null;
 
   /** Every answer has the epoch, so the whole is made again only when a shard has another standing. */
-  function current(): Standing | null {
+  function current(): DurabilityState | null {
     const { of, whole } = known ?? {};
     if (of && parts.every((part, shard) => part.current() === of[shard])) return whole ?? null;
     const all = parts.flatMap((part) => part.current() ?? []);
@@ -27,7 +27,7 @@ export function standingsOverShards(parts: readonly Standings[]): Standings {
     return known.whole;
   }
 
-  function wholeOf(all: readonly Standing[]): Standing {
+  function wholeOf(all: readonly DurabilityState[]): DurabilityState {
     const weakest = Math.min(...all.map(({ durability }) => WEAKNESS.indexOf(durability)));
     const others = all.map(({ eviction }) => eviction).filter((eviction) => eviction !== 'noeviction');
     return {

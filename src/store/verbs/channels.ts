@@ -7,7 +7,7 @@ import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createNotedShards } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
-import { createSafely, linkTo } from './safely';
+import { createReplicatedWrite, linkTo } from './replicated-write';
 
 export interface SendOptions {
   readonly from: number;
@@ -95,7 +95,7 @@ const DRAIN_STEPS_MAX = 1_000;
 export function createChannels(options: ChannelOptions): Channels {
   const { redis, run, shards, onSent = () => undefined } = options;
   const waiting = options.waiting ?? { redis, run };
-  const safely = createSafely(waiting.redis, shards);
+  const replicatedWrite = createReplicatedWrite(waiting.redis, shards);
   const noted = createNotedShards();
 
   function keysOf(shard: number): ShardKeys {
@@ -112,18 +112,18 @@ export function createChannels(options: ChannelOptions): Channels {
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
     const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
-    const { reply, isSafe, link } = await safely(keys, () =>
+    const { reply, isReplicated, link } = await replicatedWrite(keys, () =>
       waiting.run('send_collateral', scriptKeys, args),
     );
     const [code, , first, second, third, bitmap] = reply;
     const name = code.toString();
     if (name === 'OK') {
       onSent(from);
-      if (isSafe && bitmap) noted.note(wallet, link, shardsIn(bitmap));
+      if (isReplicated && bitmap) noted.note(wallet, link, shardsIn(bitmap));
       return {
         code: name,
         sentMicro: Number(first),
-        entry: isSafe && second && third ? [second, third] : null,
+        entry: isReplicated && second && third ? [second, third] : null,
       };
     }
     if (name === 'SHORT') return { code: name, atHome: atHomeOf(first, second, third) };
@@ -156,10 +156,10 @@ export function createChannels(options: ChannelOptions): Channels {
     const [donor, target] = [keysOf(from), keysOf(to)];
     for (let step = 0; step < DRAIN_STEPS_MAX; step++) {
       const mark = (await redis.hget(target.taken, String(from))) ?? NO_ENTRY;
-      const { reply, isSafe } = await safely(donor, () =>
+      const { reply, isReplicated } = await replicatedWrite(donor, () =>
         waiting.run('read_channel', [donor.channel(to), donor.sums], [mark, READ_MAX, to]),
       );
-      if (!isSafe) return false;
+      if (!isReplicated) return false;
       const [last, , ...entries] = reply;
       if (isBefore(last.toString(), mark)) throw new ChannelBroken(from, to);
       if (entries.length === 0) return true;
@@ -173,11 +173,11 @@ export function createChannels(options: ChannelOptions): Channels {
   async function hold(home: number, wallet: Buffer, token: string, shard: number) {
     const keys = keysOf(home);
     const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
-    const { reply, isSafe, link } = await safely(keys, () =>
+    const { reply, isReplicated, link } = await replicatedWrite(keys, () =>
       waiting.run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
     const [code, , bitmap, cash, net] = reply;
-    if (isSafe) {
+    if (isReplicated) {
       if (code.toString() !== 'OK') return null;
       const atHome = atHomeOf(bitmap, cash, net);
       noted.note(wallet, link, atHome.shards);

@@ -5,7 +5,7 @@ import type { Micro } from '../../exchange/units';
 import { addressBytes } from '../records/order';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { type Channels, type Entry, notSafe } from './channels';
-import { attempt, insufficient, type Lacking } from './lacking';
+import { attempt, type InsufficientFunds, insufficient } from './insufficient-funds';
 import type { AtHome, PurseInShard } from './purse-in-shard';
 import { createViews, hasSameMoves, type Needy, type View } from './purse-view';
 
@@ -84,7 +84,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
 
   async function pulled<T>(
     gathering: Gathering<T>,
-    first: Lacking,
+    first: InsufficientFunds,
   ): Promise<{ readonly end: PullEnd; readonly done: T }> {
     if (knowsDonors(gathering)) return { end: 'gathered', done: await gather(gathering, first, null) };
     const asked = await askHome(gathering, first);
@@ -108,7 +108,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   /** The home has enough, or it tells what it knows, unless another gatherer has the hold. */
   async function askHome<T>(
     { shard, home, wallet }: Gathering<T>,
-    lacking: Lacking,
+    lacking: InsufficientFunds,
   ): Promise<{ readonly arrival: Promise<void> } | { readonly atHome: AtHome | null }> {
     if (home === shard) return { atHome: null };
     const needMicro = lacking.requiredMicro - lacking.availableMicro;
@@ -127,7 +127,7 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
   async function behind<T>(
     arrivals: readonly Promise<void>[],
     command: () => Promise<T>,
-  ): Promise<{ readonly done: T } | Lacking> {
+  ): Promise<{ readonly done: T } | InsufficientFunds> {
     const next = await attempt(command);
     if ('done' in next || arrivals.length === 0) return next;
     // It overtook the collateral when that Redis did not know the script yet, or when more than one entry had to be taken.
@@ -153,7 +153,11 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
    * Nor does a command to which a single shard can send what lacks; it tries that once, so it cannot keep a holder from an end.
    * The look also tells who is to send once the purse is held: a shard that has less by then sends nothing.
    */
-  async function gather<T>(gathering: Gathering<T>, first: Lacking, atHome: AtHome | null): Promise<T> {
+  async function gather<T>(
+    gathering: Gathering<T>,
+    first: InsufficientFunds,
+    atHome: AtHome | null,
+  ): Promise<T> {
     const { shard, home, wallet, token, isNoted, countsOwn, command } = gathering;
     let lacking = first;
     let before: PurseInShard | null = null;

@@ -1,7 +1,7 @@
 import { type FaultReason, LIMIT_SCOPES } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import { formatMicro } from '../../exchange/units';
-import { unpackStrikes } from '../records/standing';
+import { unpackStrikes } from '../records/strikes';
 
 /** The refusals of a wallet that the exchange trusts too little (lua/chain/lib/standing.lua), in words. */
 

@@ -1,4 +1,4 @@
-import { createSeeing } from '../../../src/app/seeing';
+import { createWalletRefresh } from '../../../src/app/wallet-refresh';
 import type { MarketView } from '../../../src/exchange/facts';
 import { micro } from '../../../src/exchange/units';
 import { createEngine } from '../../../src/store/verbs/engine';
@@ -17,7 +17,7 @@ async function seeingOf(books: ChainBooks) {
   const errors: Error[] = [];
   const chain = { isAway: false };
   const views = MARKETS.map((id) => ({ terms: { id, tokenIds: ['1', '2'] }, state: { status: 'OPEN' } }));
-  const seeing = createSeeing({
+  const seeing = createWalletRefresh({
     lookup: {
       async readWallet(address, markets) {
         const at = books.final();

@@ -4,8 +4,8 @@ import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import { createAudit } from '../../../src/store/audit/audit';
 import { hashBytes } from '../../../src/store/records/order';
-import { isRedisAway } from '../../../src/store/redis/away';
 import type { RedisClient } from '../../../src/store/redis/scripts';
+import { isRedisUnreachable } from '../../../src/store/redis/unreachable';
 import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createRandom, type Random } from '../../support/random';
 import { sleep } from '../../support/waiting';
@@ -112,7 +112,7 @@ export async function trade(
         if (again > 0) repeated++;
         return answer;
       } catch (error) {
-        if (error instanceof Refusal || !isRedisAway(error)) {
+        if (error instanceof Refusal || !isRedisUnreachable(error)) {
           wrong.push(`${what}: ${error instanceof Refusal ? error.code : error}`);
           return null;
         }

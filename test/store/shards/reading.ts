@@ -8,7 +8,7 @@ import { createStoredLines } from '../../../src/store/journal/stored';
 import { createOutboxLag } from '../../../src/store/outbox/lag';
 import { createComments } from '../../../src/store/people/comments';
 import { createProfiles } from '../../../src/store/people/profiles';
-import { createKept } from '../../../src/store/reads/kept';
+import { createAnswerCache } from '../../../src/store/reads/answer-cache';
 import { createReads } from '../../../src/store/reads/reads';
 import { encodeMarket } from '../../../src/store/records/market';
 import type { MatchRef } from '../../../src/store/records/settlement';
@@ -48,7 +48,7 @@ export async function openReading(options: ReadingOptions) {
     const matches = createMatches({ ...door, settlements });
     const journalWriter = createJournal({ ...door, matches, doubts });
     const lines = createStoredLines({ run, keys, past: NO_PAST });
-    const kept = createKept({ redis, keys, clock, doubts });
+    const kept = createAnswerCache({ redis, keys, clock, doubts });
     return {
       ...{ keys, past: NO_PAST, history, settlements, matches },
       journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),

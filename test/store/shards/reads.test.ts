@@ -1,4 +1,4 @@
-import type { OrdersFilter } from '../../../src/store/records/views';
+import type { OrdersFilter } from '../../../src/store/records/order-views';
 import { createRandom, type Random } from '../../support/random';
 import { chooseSeed } from '../../support/telling';
 import { type Both, openBoth, walk } from './both';

@@ -1,4 +1,4 @@
-import { createStandings } from '../../../src/store/health/standing';
+import { createDurabilityChecks } from '../../../src/store/health/durability';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 function process(shards = 4) {
   const run = createScripts(redis);
   const parts = Array.from({ length: shards }, (_, k) =>
-    createStandings({ redis, run, keys: shardKeys(k), promised: null }),
+    createDurabilityChecks({ redis, run, keys: shardKeys(k), promised: null }),
   );
   const standings = standingsOverShards(parts);
   const heard: string[] = [];

@@ -29,7 +29,7 @@ export interface Answer<T> {
   readonly isFinal?: boolean;
 }
 
-export interface Kept {
+export interface AnswerCache {
   /** The current state of the market; null when it does not exist. */
   market(id: MarketId): Promise<Moment | null>;
   /** The current state of profiles and, with a market, of its comments. */
@@ -38,11 +38,11 @@ export interface Kept {
   answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
 }
 
-interface KeptOptions {
+interface AnswerCacheOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  /** The doubts of src/store/health/standing.ts: after a lossy failover the same state is another moment. */
+  /** The doubts of src/store/health/durability.ts: after a lossy failover the same state is another moment. */
   readonly doubts: () => number;
 }
 
@@ -61,7 +61,7 @@ const ENTRY_BYTES = 500;
 /** The most markets whose reads are shared; above it reads work, but are not shared. */
 const MARKETS_MAX = 1_000;
 
-export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
+export function createAnswerCache({ redis, keys, clock, doubts }: AnswerCacheOptions): AnswerCache {
   const entries = createRecent<Entry>(BYTES_MAX, ({ bytes }) => bytes);
   const questions = new Map<MarketId, () => Promise<Buffer | null>>();
   const talked = coalesce(() => redis.get(keys.talk));

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { PIPELINED_MAX, PIPELINED_WAITING_MAX } from '../../wire/limits';
 
 /** The turns of the requests of one connection. */
-export interface Turns {
+export interface Pipelining {
   /**
    * Serves a request, at most PIPELINED_MAX of a connection at once; the connection is not read beyond them. One with more than
    * PIPELINED_WAITING_MAX that were read together is ended.
@@ -22,14 +22,14 @@ interface Line {
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface TurnEvents {
+export interface PipeliningEvents {
   /** A request waits for those before it. */
   waits(request: IncomingMessage): void;
   /** Too many do, and the connection is ended. */
   dropped(request: IncomingMessage): void;
 }
 
-export function createTurns(serve: Serve, { waits, dropped }: TurnEvents): Turns {
+export function createPipelining(serve: Serve, { waits, dropped }: PipeliningEvents): Pipelining {
   const lines = new WeakMap<Duplex, Line>();
 
   function lineOf(socket: Duplex): Line {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRedisAway } from '../redis/away';
+import { isRedisUnreachable } from '../redis/unreachable';
 
 /**
  * How long a reader waits for a shard that did not answer last time; one that is back answers within this. Without that limit every
@@ -8,7 +8,7 @@ import { isRedisAway } from '../redis/away';
 const AWAY_WAIT_MS = 250;
 
 /** Returns the result of `read` or, while its shard does not answer, the last one. Rejects when there is none yet. */
-export function orAsLast<T>(read: () => Promise<T>): () => Promise<T> {
+export function withStaleFallback<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { readonly value: T } | null = null;
   let isAway = false;
 
@@ -19,7 +19,7 @@ export function orAsLast<T>(read: () => Promise<T>): () => Promise<T> {
       isAway = false;
       return value;
     } catch (error) {
-      if (last === null || !isRedisAway(error)) throw error;
+      if (last === null || !isRedisUnreachable(error)) throw error;
       isAway = true;
       return last.value;
     }

@@ -7,12 +7,12 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A settlement in the list of all, or of its market. */
-export interface Listed extends ListPlace {
+export interface SettlementEntry extends ListPlace {
   readonly key: SettlementKey;
   readonly record: Buffer | null;
 }
 
-interface ListedOptions {
+interface SettlementListOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   /** The stored records of these names, null for a missing one. */
@@ -24,14 +24,17 @@ interface ListedOptions {
 export type SettlementList = (
   marketId: MarketId | undefined,
   stretch: Stretch<ListPlace>,
-) => Promise<Listed[]>;
+) => Promise<SettlementEntry[]>;
 
 /**
  * Reads a list of settlements from Redis and from the archive. A settlement leaves with its match, and the next one in the list may
  * stay, so both are read and merged; Redis first, so that what leaves meanwhile is found in the archive.
  */
-export function createSettlementList({ redis, keys, packed, past }: ListedOptions): SettlementList {
-  async function inRedis(marketId: MarketId | undefined, stretch: Stretch<ListPlace>): Promise<Listed[]> {
+export function createSettlementList({ redis, keys, packed, past }: SettlementListOptions): SettlementList {
+  async function inRedis(
+    marketId: MarketId | undefined,
+    stretch: Stretch<ListPlace>,
+  ): Promise<SettlementEntry[]> {
     const list = marketId === undefined ? keys.settlementList : keys.settlementListOf(marketId);
     const [low, high] = [listedId(stretch.from), listedId(stretch.to)];
     const entries = stretch.descending
@@ -65,7 +68,14 @@ export function createSettlementList({ redis, keys, packed, past }: ListedOption
   };
 }
 
-const listedOf = ({ marketId, sequence, part, listMs, listIndex, record }: ArchivedSettlement): Listed => ({
+const listedOf = ({
+  marketId,
+  sequence,
+  part,
+  listMs,
+  listIndex,
+  record,
+}: ArchivedSettlement): SettlementEntry => ({
   ...{ listMs, listIndex, record },
   key: { marketId, sequence, part },
 });

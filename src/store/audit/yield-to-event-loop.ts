@@ -1,10 +1,10 @@
 /** The longest time that a process may count before it does its other work. */
 const SLICE_MS = 5;
 
-export type Breathe = () => Promise<void> | undefined;
+export type EventLoopYield = () => Promise<void> | undefined;
 
-/** `await breathe()` in a long loop lets the other work of this process continue; mostly it does nothing. */
-export function createBreathe(): Breathe {
+/** `await yieldToEventLoop()` in a long loop lets the other work of this process continue; mostly it does nothing. */
+export function createEventLoopYield(): EventLoopYield {
   let since = performance.now();
   return () => {
     if (performance.now() - since < SLICE_MS) return undefined;

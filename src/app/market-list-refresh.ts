@@ -7,7 +7,7 @@ const EVERY_MS = 5_000;
  * Lists the markets of several shards every few seconds, because a shard that falls silent is listed as this process saw it last. With
  * one shard it does nothing.
  */
-export function keepListed({ shards, marketList }: Pick<Store, 'shards' | 'marketList'>) {
+export function createMarketListRefresh({ shards, marketList }: Pick<Store, 'shards' | 'marketList'>) {
   let timer: NodeJS.Timeout | undefined;
   return {
     /** Resolves after the first list; rejects when a shard does not answer. */

@@ -1,14 +1,14 @@
 import type { Config } from '../config/load';
 import { ConfigError, type ConfigProblem } from '../config/report';
+import { weaknessOf } from '../store/health/durability';
 import { unreadable } from '../store/health/layout';
-import { weaknessOf } from '../store/health/standing';
 import { noteShards, otherShards } from '../store/shards/layout';
 import { otherFundsOf } from './chain-books';
 import { wrongFunds } from './chain-examine';
 import { closeStore, type Store } from './store';
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
-export async function checkStanding(config: Config, store: Store): Promise<void> {
+export async function runStartupChecks(config: Config, store: Store): Promise<void> {
   const { redis, clock, standings } = store;
   await clock.measure();
   const refuseWith = (row: ConfigProblem): never => {

@@ -1,5 +1,5 @@
 /** The place of an order in its batch. */
-export interface Turn {
+export interface BatchTurn {
   /** Resolves once every order before this one was sent to the engine or has its result. */
   readonly othersSent: Promise<unknown>;
   /** Resolves once every order before this one has its result. */
@@ -12,7 +12,7 @@ export interface Turn {
  * Lets the orders of one batch be processed together and reach the engine in their sequence. Sent one right after another, they
  * leave in one write on one connection, and Redis runs them in that order.
  */
-export function createTurns(): <T>(process: (turn: Turn) => Promise<T>) => Promise<T> {
+export function createBatchOrder(): <T>(process: (turn: BatchTurn) => Promise<T>) => Promise<T> {
   let allSent: Promise<unknown> = Promise.resolve();
   let allDone: Promise<unknown> = Promise.resolve();
   return (process) => {

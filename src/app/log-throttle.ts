@@ -11,7 +11,10 @@ const MESSAGES_MAX = 100;
  * Warns of what may repeat many times a second while something is away: at once, and then at most every ten seconds, with the number
  * of times that it was left out.
  */
-export function createSeldom(log: Pick<Logger, 'warn'>, now: () => number = () => performance.now()): Warn {
+export function createLogThrottle(
+  log: Pick<Logger, 'warn'>,
+  now: () => number = () => performance.now(),
+): Warn {
   const seen = new Map<string, { writtenAtMs: number; leftOut: number }>();
   return (facts, what) => {
     const key = JSON.stringify([what, facts]);

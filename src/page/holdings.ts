@@ -4,7 +4,7 @@ import { remembered } from './market-list-data';
 import { aboutPips, microOf, PIPS_ONE } from './units';
 
 /** Shares in hand. Balances have their number at once; their cost and gain are computed a moment later. */
-export interface Held {
+export interface Holding {
   readonly marketId: string;
   readonly outcomeIndex: OutcomeIndex;
   readonly tokenId: string;
@@ -14,7 +14,7 @@ export interface Held {
   readonly cost: Position | null;
 }
 
-export function heldOf({ balances, positions }: Account): Held[] {
+export function holdingsOf({ balances, positions }: Account): Holding[] {
   return (balances?.tokens ?? [])
     .filter(({ total }) => microOf(total) > 0)
     .map(({ marketId, outcomeIndex, tokenId, total, available }) => {
@@ -27,7 +27,7 @@ export function heldOf({ balances, positions }: Account): Held[] {
 export const wholeLots = (micro: number): number => Math.floor(micro / PIPS_ONE);
 
 /** The computed value, else the value at the market's price. */
-export function worthOf({ marketId, outcomeIndex, micro, cost }: Held): number | null {
+export function worthOf({ marketId, outcomeIndex, micro, cost }: Holding): number | null {
   if (cost?.currentValue != null) return microOf(cost.currentValue);
   const price = remembered(marketId)?.outcomes[outcomeIndex]?.price ?? null;
   return price === null ? null : Math.floor((micro * aboutPips(price)) / PIPS_ONE);
@@ -37,6 +37,6 @@ export function worthOf({ marketId, outcomeIndex, micro, cost }: Held): number |
 export function worthIn(account: Account): number | null {
   const { balances } = account;
   if (!balances) return null;
-  const shares = heldOf(account).map((held) => worthOf(held) ?? 0);
+  const shares = holdingsOf(account).map((held) => worthOf(held) ?? 0);
   return microOf(balances.collateral.total) + shares.reduce((sum, micro) => sum + micro, 0);
 }

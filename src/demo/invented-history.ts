@@ -3,7 +3,7 @@ import { chance, type Random } from './random';
 import { createWalk } from './walk';
 
 /** Prices of a minute, in ten-thousandths. */
-export interface PastMinute {
+export interface InventedMinute {
   readonly startMs: number;
   readonly open: number;
   readonly high: number;
@@ -28,10 +28,10 @@ export function inventDay(
   tickPips: number,
   nowMs: number,
   random: Random,
-): PastMinute[] {
+): InventedMinute[] {
   const walk = createWalk(character, random);
   const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-  const minutes: PastMinute[] = [];
+  const minutes: InventedMinute[] = [];
   let open = onTick(walk.price, tickPips);
   for (let minute = MINUTES; minute >= 1; minute--) {
     const prices = [open];

@@ -8,7 +8,7 @@ import { bundleSources, luaSources } from './bundle';
  * Returns the bundles of `folder`, from `cache` when neither the scripts nor the bundler have changed. Bundling takes half a
  * second, and every process that runs from the sources needs it, among them each test file.
  */
-export function keptBundles(folder: string, cache: string, funds: Funds = 'paper'): Map<string, string> {
+export function cachedBundles(folder: string, cache: string, funds: Funds = 'paper'): Map<string, string> {
   const sources = luaSources(folder, funds);
   const file = join(cache, `${keyOf(sources)}.json`);
   const kept = read(file);

@@ -7,7 +7,7 @@ const TOLD_MAX = 5;
  * Runs a task for each item of a list in turn, even after a failure. It throws at the end if any task failed, so the chore
  * counts as failed.
  */
-export async function forEach<T>(
+export async function runEach<T>(
   list: Iterable<T>,
   nameOf: (one: T) => string,
   act: (one: T) => Promise<void>,
@@ -28,5 +28,5 @@ export async function forEach<T>(
   throw new Error(`${failures.length} failed, the others are done: ${told}`);
 }
 
-export const forEachMarket = (ids: Iterable<string>, act: (id: string) => Promise<void>): Promise<void> =>
-  forEach(ids, (id) => `market ${id}`, act);
+export const runEachMarket = (ids: Iterable<string>, act: (id: string) => Promise<void>): Promise<void> =>
+  runEach(ids, (id) => `market ${id}`, act);

@@ -1,7 +1,7 @@
 import { FAULT_REASONS, type FaultReason } from '../../exchange/chain';
 import { STRIKES } from './layout';
+import { tradeId } from './order-views';
 import { settlementKey } from './settlement';
-import { tradeId } from './views';
 
 /** The failed matches of a wallet, each deed of the wallet once. */
 export interface Strikes {

@@ -16,7 +16,7 @@ export type Durability = (typeof DURABILITIES)[number];
 export type Promised = 'always' | 'everysec' | null;
 
 /** The durability that the exchange has with the current settings of Redis. */
-export interface Standing {
+export interface DurabilityState {
   readonly durability: Durability;
   /** `maxmemory-policy`; null where neither CONFIG nor INFO shows it. */
   readonly eviction: string | null;
@@ -32,11 +32,11 @@ export interface Standing {
   readonly isCertain: boolean;
 }
 
-export interface Standings {
+export interface DurabilityChecks {
   /** The result of the last check; null before the first. */
-  current(): Standing | null;
+  current(): DurabilityState | null;
   /** Asks Redis now; rejects when Redis does not respond. */
-  refresh(): Promise<Standing>;
+  refresh(): Promise<DurabilityState>;
   /** Called when the history broke while this process ran. */
   onEpoch(listener: (epoch: string, before: string) => void): void;
   /**
@@ -52,7 +52,7 @@ export interface Standings {
 }
 
 /** The standings of one shard. */
-export interface ShardStandings extends Standings {
+export interface ShardDurabilityChecks extends DurabilityChecks {
   /** Notes an entry of the outbox that this process has read: when it is gone later, the history is broken. */
   saw(entryId: string): void;
 }
@@ -72,10 +72,10 @@ const TRIES_MAX = 3;
 const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'aof-load-truncated', 'maxmemory-policy'] as const;
 
-export function createStandings({ redis, run, keys, promised }: Options): ShardStandings {
+export function createDurabilityChecks({ redis, run, keys, promised }: Options): ShardDurabilityChecks {
   const listeners: ((epoch: string, before: string) => void)[] = [];
-  let standing: Standing | null = null;
-  let looking: Promise<Standing> | null = null;
+  let standing: DurabilityState | null = null;
+  let looking: Promise<DurabilityState> | null = null;
   let doubts = 0;
   let timer: NodeJS.Timeout | undefined;
   /** By performance.now(). */
@@ -87,7 +87,7 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
     if (isBefore(seen, entryId)) seen = entryId;
   }
 
-  async function look(): Promise<Standing> {
+  async function look(): Promise<DurabilityState> {
     const before = standing?.epoch;
     const [found, last] = await lookAtHolder(before ?? '');
     standing = found;
@@ -102,7 +102,7 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
   }
 
   /** The standing, and the latest entry of the outbox. */
-  async function lookAtHolder(known: string): Promise<[Standing, string]> {
+  async function lookAtHolder(known: string): Promise<[DurabilityState, string]> {
     for (let tries = 1; ; tries++) {
       const holder = holderOf(redis, keys);
       const settings = await settingsOf(holder);
@@ -120,7 +120,7 @@ export function createStandings({ redis, run, keys, promised }: Options): ShardS
     }
   }
 
-  function refresh(): Promise<Standing> {
+  function refresh(): Promise<DurabilityState> {
     looking ??= look()
       .then(
         (found) => {
@@ -213,7 +213,7 @@ const ADVICE: Readonly<Record<Exclude<Durability, 'always'>, string>> = {
 };
 
 /** Returns the reason why this is too weak for production; null when it is not. */
-export function weaknessOf({ durability, eviction }: Standing): string | null {
+export function weaknessOf({ durability, eviction }: DurabilityState): string | null {
   if (durability !== 'always') {
     return `what it answered can be lost (durability ${durability}): ${ADVICE[durability]}`;
   }
@@ -224,7 +224,7 @@ export function weaknessOf({ durability, eviction }: Standing): string | null {
 }
 
 /** Returns why this data must not be served before an operator has looked; null when it may. */
-export const lossOf = ({ lostMs }: Pick<Standing, 'lostMs'>): string | null =>
+export const lossOf = ({ lostMs }: Pick<DurabilityState, 'lostMs'>): string | null =>
   lostMs === null
     ? null
     : `Redis lost its data, as a process noticed at ${new Date(lostMs).toISOString()}: put back a backup, or go on without it with: exchange accept-loss (docs/runbook.md#exchangedatalost)`;

@@ -4,7 +4,7 @@
  * follow those of another one than when sockets, parsers and timers have run in between: the processor's caches still have
  * their code and tables. Callers go on in the order of their calls, and none waits for a later turn.
  */
-export function createTogether(): () => Promise<void> {
+export function createSameTurn(): () => Promise<void> {
   let next: Promise<void> | null = null;
   return () => {
     next ??= new Promise((resolve) => {

@@ -3,7 +3,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** The stream at one moment. */
-export interface Extent {
+export interface StreamRange {
   readonly length: number;
   /** Entries ever added. */
   readonly added: number;
@@ -14,10 +14,10 @@ export interface Extent {
 }
 
 /** The extent of an outbox; null for one that never had an entry. */
-export async function readExtent(
+export async function readStreamRange(
   redis: RedisClient,
   keys: Pick<ShardKeys, 'outbox'>,
-): Promise<Extent | null> {
+): Promise<StreamRange | null> {
   let reply: unknown[];
   try {
     reply = (await redis.xinfo('STREAM', keys.outbox)) as unknown[];

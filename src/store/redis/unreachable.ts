@@ -20,7 +20,7 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 
-export function isRedisAway(error: unknown): boolean {
+export function isRedisUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? error.code : undefined;
   return (

@@ -8,7 +8,7 @@ const [FIRST, LEAST, MOST] = [20, 1, 1_000];
  * The entries of a stream from an id on, by calls of about the same size, until there are `most` of them or `bytesMost` bytes. `more`
  * says that it stopped before the end.
  */
-export async function readInParts(
+export async function readPaged(
   read: (from: string, count: number) => Promise<unknown>,
   from: string,
   most: number,

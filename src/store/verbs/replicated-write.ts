@@ -6,9 +6,9 @@ import type { RedisClient } from '../redis/scripts';
 import type { Link } from './noted-shards';
 
 /** The reply of a script, whether every replica has what it read and wrote, and the connection that it went over. */
-export interface Safe<T> {
+export interface Replicated<T> {
   readonly reply: T;
-  readonly isSafe: boolean;
+  readonly isReplicated: boolean;
   readonly link: Link;
 }
 
@@ -28,7 +28,7 @@ export function linkTo(node: Redis): Link {
 }
 
 /** Runs scripts and waits for replicas, on the connections of `nodes`: WAIT speaks of the writes of its own connection. */
-export function createSafely(nodes: RedisClient, shards: readonly ShardKeys[]) {
+export function createReplicatedWrite(nodes: RedisClient, shards: readonly ShardKeys[]) {
   /**
    * The most replicas that a node had since it is the master of a shard, by both names. One that it does not list now, because their
    * link is down, may still take over from it. The client may name another node for a while, so a node keeps its number until it is a
@@ -49,21 +49,21 @@ export function createSafely(nodes: RedisClient, shards: readonly ShardKeys[]) {
    * not answer in time, or when another node or another connection came in between: what it read may be lost then. A script that was
    * sent again ran at another node, though the client may name the former one again.
    */
-  async function safely<T>(keys: ShardKeys, act: () => Promise<T>): Promise<Safe<T>> {
+  async function replicatedWrite<T>(keys: ShardKeys, act: () => Promise<T>): Promise<Replicated<T>> {
     const node = holderOf(nodes, keys);
     const name = nameIn(keys, nameOf(node));
     const link = linkTo(node);
     const times = timesSentAgain(nodes);
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
     if (role[0] !== 'master') most.delete(name);
-    if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isSafe: false, link };
+    if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isReplicated: false, link };
     const present = (role[ROLE_REPLICAS] as unknown[]).length;
     const expected = Math.max(most.get(name) ?? 0, present);
     most.set(name, expected);
     // One that is away confirms nothing, so nothing waits for it.
     const isConfirmed = present === expected && (present === 0 || (await confirmed(node, expected)));
     const isSame = linkTo(node).cuts === link.cuts && holderOf(nodes, keys) === node;
-    return { reply, isSafe: isSame && isConfirmed, link };
+    return { reply, isReplicated: isSame && isConfirmed, link };
   }
 
   /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
@@ -73,5 +73,5 @@ export function createSafely(nodes: RedisClient, shards: readonly ShardKeys[]) {
       () => false,
     );
 
-  return safely;
+  return replicatedWrite;
 }

@@ -9,7 +9,7 @@ import type { ChainAccounts } from '../store/chain/accounts';
 import type { Observing } from '../store/chain/observing';
 import type { Reads } from '../store/reads/reads';
 
-interface SeeingParts {
+interface WalletRefreshOptions {
   readonly lookup: WalletLookup;
   readonly observing: Pick<Observing, 'observeWallets'>;
   readonly accounts: Pick<ChainAccounts, 'cursor' | 'chainAccount'>;
@@ -22,7 +22,7 @@ interface SeeingParts {
 }
 
 /** Brings wallets into the ledger that the observer does not read, because the exchange has promised nothing of theirs. */
-export interface Seeing {
+export interface WalletRefresh {
   /** Before an order: the wallet, with its tokens of the market. Throws UNAVAILABLE. */
   see(wallet: string, marketId: string): Promise<void>;
   /**
@@ -54,7 +54,7 @@ interface Look {
   readonly owed: readonly Owed[];
 }
 
-export function createSeeing(parts: SeeingParts): Seeing {
+export function createWalletRefresh(parts: WalletRefreshOptions): WalletRefresh {
   const { lookup, observing, accounts, market, marketList, owing, toMicro, onError } = parts;
   const looks = new Map<string, Look>();
 

@@ -3,7 +3,7 @@ import { parseScaled } from '../../exchange/units';
 import { scriptRefusal } from '../redis/refusals';
 
 /** A refusal for want of collateral. */
-export interface Lacking {
+export interface InsufficientFunds {
   readonly requiredMicro: number;
   readonly availableMicro: number;
 }
@@ -12,11 +12,13 @@ const MICRO_DECIMALS = 6;
 /** The code of the asset (lua/lib/ledger.lua). */
 const COLLATERAL = 0;
 
-export const insufficient = ({ requiredMicro }: Lacking, totalMicro: number): Refusal =>
+export const insufficient = ({ requiredMicro }: InsufficientFunds, totalMicro: number): Refusal =>
   scriptRefusal('INSUFFICIENT_BALANCE', [requiredMicro, totalMicro, COLLATERAL]);
 
 /** The command's answer, or the collateral that it lacks. Tokens are in the shard of their market alone. */
-export async function attempt<T>(command: () => Promise<T>): Promise<{ readonly done: T } | Lacking> {
+export async function attempt<T>(
+  command: () => Promise<T>,
+): Promise<{ readonly done: T } | InsufficientFunds> {
   try {
     return { done: await command() };
   } catch (error) {
