@@ -154,6 +154,8 @@ async function startAll(
     ...given,
     PORT: String(port),
     REDIS_URL: redisUrl,
+    // Tokens name it as their issuer, so all web processes need the same.
+    PUBLIC_BASE_URL: given.PUBLIC_BASE_URL ?? `http://localhost:${port}`,
     JWT_SECRET: given.JWT_SECRET ?? randomBytes(32).toString('hex'),
     ...(adminToken === null ? {} : { ADMIN_TOKEN: config.adminTokens?.join(',') ?? adminToken }),
   };

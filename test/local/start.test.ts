@@ -232,6 +232,13 @@ describe('failures of the start', () => {
     const pids = (name: string): number[] =>
       [...notes().matchAll(new RegExp(`^${name} (\\d+) `, 'gm'))].map(([, pid]) => Number(pid));
     await until('two of each', () => pids('web').length === 2 && pids('worker').length === 2);
+    // Both web processes take the tokens of each other: they have one secret and one issuer.
+    const shared = [...notes().matchAll(/^web \d+ (.*)$/gm)].map(([, env = '']) => {
+      const { PUBLIC_BASE_URL, JWT_SECRET } = JSON.parse(env);
+      return { PUBLIC_BASE_URL, JWT_SECRET };
+    });
+    expect(shared[1]).toEqual(shared[0]);
+    expect(shared[0]?.PUBLIC_BASE_URL).toBe(READY.exec(started.stdout())?.[0].replace(/^.*: /, ''));
     for (const name of ['web', 'worker']) {
       process.kill(pids(name)[0] ?? 0, 'SIGKILL');
       await until(`another ${name}`, () => pids(name).length === 3);

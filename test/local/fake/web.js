@@ -3,9 +3,10 @@ const { createServer } = require('node:http');
 const { appendFileSync } = require('node:fs');
 
 const note = (line) => appendFileSync(process.env.NOTES, `${line}\n`);
-const { PORT, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL, FAIL_AFTER_MS, IGNORE_TERM, REFUSE } =
-  process.env;
-note(`web ${process.pid} ${JSON.stringify({ PORT, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL })}`);
+const { PORT, PUBLIC_BASE_URL, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL } = process.env;
+const { FAIL_AFTER_MS, IGNORE_TERM, REFUSE } = process.env;
+const told = { PORT, PUBLIC_BASE_URL, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL };
+note(`web ${process.pid} ${JSON.stringify(told)}`);
 
 let asked = 0;
 createServer((request, response) => {
