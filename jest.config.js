@@ -16,7 +16,6 @@ module.exports = {
     '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
     '^ctf-exchange-client/safe$': '<rootDir>/packages/client/src/safe.ts',
   },
-  testSequencer: '<rootDir>/test/support/sequencer.js',
   // One more than there are processors: much of what the tests do is waiting. With two more, web processes on two
   // processors were late enough to answer 503.
   maxWorkers: Math.min(4, availableParallelism() + 1),

@@ -1,13 +1,11 @@
 /**
- * `npm test`: builds, finds a Redis, then runs jest and, at the same time, linter, type checker and luacheck (if installed).
+ * `npm test`: builds, finds a Redis, then runs every `*.test.ts` but the `*.long.test.ts` and, at the same time, linter, type checker and luacheck (if installed).
  * All of them run even if one fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
- * `npm run test:quick`: the test files that start nothing but a Redis and take less than three seconds.
- * `npm run test:long`: the files with a longer form, in that form; CI runs it after `npm test`.
+ * `npm run test:long`: the `*.long.test.ts`; CI runs it after `npm test`.
  * `npm run mutants`: plants bugs, in copies of the scripts, the build, a contract and the model, and proves that the tests catch each.
  * `npm run test:random`: as `npm test`, with seeds and samples that are drawn; it prints them.
- * scripts/test-files.js names the files of each.
  * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
  */
 const { spawn } = require('node:child_process');
@@ -21,13 +19,13 @@ const { build, isStale } = require('./build.js');
 const ROOT = path.join(__dirname, '..');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
-const { LONG_FILES, NOT_QUICK, ONLY_LONG, SIZES } = require('./test-files.js');
 const count = { passed: 0, failed: 0 };
 /** The lines in which the tests of this run printed how to repeat them. */
 const seeds = [];
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
-const LONG_TEST_MS = 600_000;
+const LONG = '\\.long\\.test\\.ts$';
+const LONG_TEST_MS = '600000';
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -114,25 +112,20 @@ const startChecks = () => [
 /** The arguments of jest for each form of the command. */
 function jestArguments(form, args) {
   if (form === '--check') return RULES;
-  if (form === '--quick') return ['--testPathIgnorePatterns', ...NOT_QUICK, ...args];
-  // Long stories start up to ten processes each: one worker for each processor, or they would fail as too slow.
-  if (form === '--long') {
-    const workers = String(availableParallelism());
-    return ['--testTimeout', String(LONG_TEST_MS), '--maxWorkers', workers, ...LONG_FILES, ...args];
-  }
-  if (form === '--mutants')
-    return ['--testMatch', '**/*.mutants.ts', '--testTimeout', String(LONG_TEST_MS), ...args];
+  // Their stories start up to ten processes each: one worker for each processor, or they would fail as too slow.
+  const patient = ['--testTimeout', LONG_TEST_MS, '--maxWorkers', String(availableParallelism())];
+  if (form === '--long') return ['--testMatch', '**/*.long.test.ts', ...patient, ...args];
+  if (form === '--mutants') return ['--testMatch', '**/*.mutants.ts', ...patient, ...args];
   // A file that is named is run, even if it takes long.
-  if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
+  if (args.length === 0) return ['--testPathIgnorePatterns', LONG];
   return args;
 }
 
 async function main() {
   const [first = '', ...more] = process.argv.slice(2);
-  const form = ['--check', '--quick', '--long', '--mutants', '--random'].includes(first) ? first : '';
+  const form = ['--check', '--long', '--mutants', '--random'].includes(first) ? first : '';
   if (form === '--random') process.env.RANDOM = '1';
   const args = form === '' ? process.argv.slice(2) : more;
-  if (form === '--long') for (const [name, size] of Object.entries(SIZES)) process.env[name] ??= size;
   const built = await step('build', () => isStale({ checked: true }) && build());
   const needsRedis = form !== '--check';
   const ready = built && (!needsRedis || (await step('a Redis to test with', findRedis)));

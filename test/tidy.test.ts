@@ -274,12 +274,6 @@ test('every script is called by its name, and every name called is a script', ()
   expect([...called].sort()).toEqual([...new Set(scripts)].sort());
 });
 
-test('the files in the list of slow tests exist', () => {
-  const { SECONDS } = require('./support/sequencer') as { SECONDS: Readonly<Record<string, number>> };
-  const missing = Object.keys(SECONDS).filter((name) => !existsSync(path.join(ROOT, `test/${name}.test.ts`)));
-  expect(missing).toEqual([]);
-});
-
 test('docs/errors.md lists every code with its status, and no other', () => {
   const told = new Map(
     [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [

@@ -2,6 +2,7 @@ import { TRACES } from '../../src/store/records/layout';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
 import { alice } from '../support/engine-world';
+import { sizeOf } from '../support/sample';
 import { archivingIn, cancelled, KEEP_MS, START_MS, YES } from './archiving';
 
 /** The traces that orders leave behind in Redis. */
@@ -114,7 +115,7 @@ test('a market that had traces before there was a factor keeps their buckets: ol
   ]);
 });
 
-const MANY = Number(process.env.ARCHIVE_ORDERS ?? 2_000);
+const MANY = sizeOf('ARCHIVE_ORDERS', 2_000, 100_000);
 const STEP = 200;
 
 test('the traces of many orders stay in small buckets, and each of them is found', async () => {

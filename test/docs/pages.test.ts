@@ -80,7 +80,7 @@ const otherVariables = new Set(
       .filter((name) => /\.(ts|js|mjs|py)$/.test(name))
       .flatMap((name) => [
         ...read(path.join(folder, name)).matchAll(
-          /\benv(?:iron)?(?:\.get\(["']|\.|\[["'])([A-Z][A-Z0-9_]+)/g,
+          /\b(?:env(?:iron)?(?:\.get\(["']|\.|\[["'])|sizeOf\(')([A-Z][A-Z0-9_]+)/g,
         ),
       ])
       .map((match) => match[1] ?? ''),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/processes';
 
-/** Compares docs/paths.md with the code: its files, its functions, and its counts of both. */
+/** Compares docs/paths.md with the code: its files and its functions. */
 const PAGE = readFileSync(path.join(ROOT, 'docs/paths.md'), 'utf8');
 /** A file, and after it in brackets the functions to look for. */
 const NAMED = /`((?:src|lua)\/[\w./-]+\.(?:tsx?|lua))`(?: \(((?:`\w+`(?:, )?)+)\))?/g;
@@ -41,21 +41,4 @@ test('a file of the page without a function to look for is a script', () => {
   const bare = stopsOf(PAGE).filter(({ functions }) => functions.length === 0);
   const named = new Set(stopsOf(PAGE).flatMap(({ file, functions }) => (functions.length > 0 ? file : [])));
   expect(bare.filter(({ file }) => !/^lua\/\w+\.lua$/.test(file) && !named.has(file))).toEqual([]);
-});
-
-const SECTIONS = PAGE.split(/^## /m).map((text) => ({
-  title: text.split('\n')[0] ?? '',
-  steps: text.split('\n').filter((line) => /^\d+\. /.test(line)),
-}));
-const WALKS = SECTIONS.filter(({ steps }) => steps.length > 0);
-
-test('the page has five walks', () => {
-  expect(WALKS).toHaveLength(5);
-});
-
-test.each(WALKS)('the page counts the files and jumps of its walk "$title" correctly', ({ title, steps }) => {
-  const files = steps.flatMap(stopsOf).map(({ file }) => file);
-  const now = `${new Set(files).size}, ${files.length - 1}`;
-  const row = PAGE.split('\n').find((line) => line.startsWith(`| ${title} |`));
-  expect(row?.split('|')[3]?.trim()).toBe(now);
 });

@@ -7,6 +7,7 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { Answer, Client } from '../support/client';
+import { sizeOf } from '../support/sample';
 import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
@@ -21,7 +22,7 @@ import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
+const ROUNDS = sizeOf('FAULT_ROUNDS', 10, 50);
 const AT_ONCE = 8;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createFullDisk, type FullDisk } from '../support/full-disk';
 import { createRandom } from '../support/random';
+import { sizeOf } from '../support/sample';
 import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
@@ -18,7 +19,7 @@ import { startTradingFleet, type TradingFleet } from './trading-fleet';
  * outside. FAULT_SEED and FAULT_SECONDS choose another storm; FAULT_ONLY names faults, separated by commas.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
-const SECONDS = Number(process.env.FAULT_SECONDS ?? 8);
+const SECONDS = sizeOf('FAULT_SECONDS', 8, 60);
 const ONLY = (process.env.FAULT_ONLY ?? '').split(',').filter((name) => name !== '');
 /** The short form leaves the long faults to the long form. */
 const SHORT: readonly FaultName[] = [

@@ -3,7 +3,7 @@ import { createTrader, domainOf, type Trader } from '../support/trader';
 import { eventually } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The reads of the operator's console; test/page/operate.test.ts uses them through the page. */
+/** The reads of the operator's console; test/page/operate.long.test.ts uses them through the page. */
 let exchange: WebReplicas;
 let alice: Trader;
 

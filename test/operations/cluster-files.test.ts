@@ -6,7 +6,7 @@ import { ROOT } from '../support/processes';
 
 /**
  * Compares docker-compose.cluster.yml and docs/deploy/kubernetes-cluster.yaml with the files for one Redis, with the scripts that they
- * run and with each other. test/operations/cluster.test.ts runs these scripts.
+ * run and with each other. test/operations/cluster.long.test.ts runs these scripts.
  */
 const { load, loadAll } = require('js-yaml') as {
   load(text: string): unknown;

@@ -10,6 +10,7 @@ import type { PlaceReply, PlaceRequest, ReplaceReply } from '../../src/store/ver
 import type { Sweep, SweepFilter, WalkPlace } from '../../src/store/verbs/sweeps';
 import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
+import { sizeOf } from '../support/sample';
 import { chooseSeed, tell } from '../support/telling';
 import { checkFills, checkRecord, checkState, fillsOf } from './fuzzing/compare';
 import { checkOrders } from './fuzzing/harness';
@@ -25,7 +26,7 @@ import { filterOf } from './fuzzing/sweeps';
  * the commands are replayed through the model in the order of their sequence numbers, which must produce the same fills,
  * books and balances (docs/interface.md, Sequence). `FUZZ_OPERATIONS=130000` runs more than 50,000 commands.
  */
-const OPERATIONS = Number(process.env.FUZZ_OPERATIONS ?? 3_000);
+const OPERATIONS = sizeOf('FUZZ_OPERATIONS', 3_000, 20_000);
 const LIMIT_MS = 120_000 + OPERATIONS * 30;
 const WALLETS = 12;
 const IN_FLIGHT = 64;

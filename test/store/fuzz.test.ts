@@ -1,4 +1,4 @@
-import { sampleOf } from '../support/sample';
+import { sampleOf, sizeOf } from '../support/sample';
 import { freshSeed, tell } from '../support/telling';
 import { type Lane, startLane } from './fuzzing/lane';
 import type { Tally } from './fuzzing/side-by-side';
@@ -9,7 +9,7 @@ import type { Tally } from './fuzzing/side-by-side';
  * operations that still fails. `FUZZ_WORLDS=400` plays that many worlds; `npm run test:long` plays 40.
  */
 const OPERATIONS = 2_500;
-const WORLDS = Number(process.env.FUZZ_WORLDS ?? 0);
+const WORLDS = sizeOf('FUZZ_WORLDS', 0, 40);
 /** With an archive each operation takes twice as long. */
 const FORGETTING_OPERATIONS = WORLDS > 0 ? OPERATIONS : 1_000;
 /** In this world much leaves Redis. In one of thirty no match does, so a new one need not. */

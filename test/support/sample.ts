@@ -1,8 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { DRAWS, tell } from './telling';
 
-/** SAMPLE=all (`npm run test:long`, which CI runs too) takes everything; SAMPLE=7 repeats the sample that a run printed as 7. The default is 0. */
-const SAMPLE = process.env.SAMPLE ?? '';
+/** Whether the file that runs is the long form of another: `fuzz.long.test.ts` imports `fuzz.test.ts`. */
+const IS_LONG = expect.getState().testPath?.endsWith('.long.test.ts') === true;
+
+/** A size of a test, in its usual and in its long form; the variable sets another one. */
+export const sizeOf = (variable: string, usual: number, long: number): number =>
+  Number(process.env[variable] ?? (IS_LONG ? long : usual));
+
+/** SAMPLE=all takes everything, as the long form does; SAMPLE=7 repeats the sample that a run printed as 7. The default is 0. */
+const SAMPLE = process.env.SAMPLE ?? (IS_LONG ? 'all' : '');
 
 /** One place in each `step`; undefined when everything is taken. */
 function placeOf(what: string, step: number): number | undefined {

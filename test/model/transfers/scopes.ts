@@ -1,5 +1,6 @@
+import { tell } from '../../support/telling';
 import { definitionsOf } from './quint';
-import type { Model } from './search';
+import { type Model, search, told } from './search';
 import type { QuintMap, QuintRecord } from './values';
 
 /** The model of docs/model.md, and the scopes in which it is searched. */
@@ -18,3 +19,16 @@ export const scopeOf = (name: string): QuintRecord => {
 
 /** No scope has more. */
 export const STATES_MAX = 400_000;
+
+/** Searched only in the long form: each has more than LARGE_STATES. */
+export const LARGE = ['cancel', 'nonce twice', 'nonce home', 'target fails', 'no barrier', 'late clock'];
+export const LARGE_STATES = 8_000;
+
+/** Expects that no promise is broken in any state of the scope. Returns the number of its states. */
+export function searchWhole(name: string): number {
+  const { states, steps, violations, trace, isWhole } = search(model, scopeOf(name), STATES_MAX);
+  tell(`transfers, ${name}: ${states} states, at most ${steps} steps away`);
+  expect([violations, told(trace)]).toEqual([[], []]);
+  expect([isWhole, states > 90]).toEqual([true, true]);
+  return states;
+}

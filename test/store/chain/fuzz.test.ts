@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import type { RunningRedis } from '../../../src/local/redis';
 import { startTestRedis } from '../../support/redis';
-import { tell } from '../../support/telling';
+import { sizeOf } from '../../support/sample';
+import { freshSeed, tell } from '../../support/telling';
 import { fuzzChain } from './fuzz-run';
 
 /**
@@ -9,9 +9,9 @@ import { fuzzChain } from './fuzz-run';
  * test/store/chain/fuzz.test.ts` replays one; `FUZZ_WORLDS=40` plays that many.
  */
 const OPERATIONS = 100;
-const WORLDS = Number(process.env.FUZZ_WORLDS ?? 1);
+const WORLDS = sizeOf('FUZZ_WORLDS', 1, 40);
 const LIMIT_MS = 900_000;
-const fresh = randomInt(1_000, 2 ** 31);
+const fresh = freshSeed();
 const seeds = process.env.SEED
   ? [Number(process.env.SEED)]
   : [...Array.from({ length: WORLDS }, (_, i) => i + 1), fresh];

@@ -4,6 +4,7 @@ import type { Channels } from '../../../src/store/verbs/channels';
 import type { AtHome, PurseInShard } from '../../../src/store/verbs/purse-in-shard';
 import { createRandom, type Random } from '../../support/random';
 import { startTestRedis } from '../../support/redis';
+import { sizeOf } from '../../support/sample';
 import { chooseSeed, tell } from '../../support/telling';
 import { isJust, type Told } from './justified';
 import { GRANT, openShardWorld, type ShardWorld, type ShardWorldOptions, walletWithHome } from './world';
@@ -12,7 +13,7 @@ import { GRANT, openShardWorld, type ShardWorld, type ShardWorldOptions, walletW
  * Eight commands of a wallet at once, from two processes, in rounds over the same wallets: each INSUFFICIENT_BALANCE is justified by some
  * order of the wallet's own commands in an exchange of one shard. `SHARD_RACES=2000` plays as many rounds.
  */
-const RACES = Number(process.env.SHARD_RACES ?? 60);
+const RACES = sizeOf('SHARD_RACES', 60, 2_000);
 const COUNT = 4;
 const WALLETS = 8;
 const COMMANDS = 8;

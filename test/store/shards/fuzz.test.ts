@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto';
 import type { RunningRedis } from '../../../src/local/redis';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
-import { tell } from '../../support/telling';
+import { sizeOf } from '../../support/sample';
+import { chooseSeed } from '../../support/telling';
 import { READY_MS } from '../../support/waiting';
 import { operationsOf } from '../fuzzing/operations';
 import type { Patch } from '../fuzzing/scripts';
@@ -15,7 +15,7 @@ import { differencesOf } from './world';
  * Four shards answer as one does: random operations, one after the other, beside the model of one shard. `SEED=17` repeats a world;
  * `SHARD_OPERATIONS=105000` plays as many operations in all.
  */
-const WANTED = Number(process.env.SHARD_OPERATIONS ?? 600);
+const WANTED = sizeOf('SHARD_OPERATIONS', 600, 105_000);
 const OPERATIONS = Math.min(WANTED, 1_500);
 const WORLDS = Math.ceil(WANTED / OPERATIONS);
 const LIMIT_MS = 3_600_000;
@@ -52,8 +52,7 @@ const play = (seed: number, on: RedisClient, patches: readonly Patch[] = [], ope
 test(
   'four shards do what the model of one shard does',
   async () => {
-    const fresh = process.env.SEED ? Number(process.env.SEED) : randomInt(1, 2 ** 31);
-    tell(`SEED=${fresh} repeats: fuzz of four shards, ${WORLDS * OPERATIONS} operations`);
+    const fresh = chooseSeed(`fuzz of four shards, ${WORLDS * OPERATIONS} operations`);
     const total = new Map<string, number>();
     for (let i = 0; i < WORLDS; i++) {
       const { tally, shards, run } = await play(fresh + i, redis);

@@ -5,6 +5,7 @@ import type { RunningRedis } from '../../../src/local/redis';
 import { decodeOrder, hashBytes, type OrderRecord } from '../../../src/store/records/order';
 import { ownChild } from '../../support/leftovers';
 import { startTestRedis } from '../../support/redis';
+import { sizeOf } from '../../support/sample';
 import { tell } from '../../support/telling';
 import { sleep, until } from '../../support/waiting';
 import type { Placing } from './placing-program';
@@ -14,7 +15,7 @@ import { openShardWorld, type ShardWorld, walletWithHome } from './world';
  * A wallet's programs place orders from three processes while this one cancels all of them or raises the nonce. `SHARD_ROUNDS=100` races
  * so many wallets.
  */
-const ROUNDS = Number(process.env.SHARD_ROUNDS ?? 6);
+const ROUNDS = sizeOf('SHARD_ROUNDS', 6, 40);
 const PROCESSES = 3;
 const LIMIT_MS = 600_000;
 const PROGRAM = path.join(__dirname, 'placing-program.ts');

@@ -5,6 +5,7 @@ import type { Channels } from '../../../src/store/verbs/channels';
 import { createTransfers } from '../../../src/store/verbs/transfers';
 import { createRandom } from '../../support/random';
 import { startTestCluster, startTestRedis, type TestCluster } from '../../support/redis';
+import { sizeOf } from '../../support/sample';
 import { tell } from '../../support/telling';
 import { sleep } from '../../support/waiting';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
@@ -14,7 +15,7 @@ import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world'
  * worker's chore a second later makes whole, on one Redis and on a cluster of three masters. `SHARD_PULLS=20000` makes as many pulls
  * and half as many reads.
  */
-const PULLS = Number(process.env.SHARD_PULLS ?? 400);
+const PULLS = sizeOf('SHARD_PULLS', 400, 4_000);
 const WALLETS = 16;
 const COUNT = 4;
 const LANES = 8;

@@ -1,0 +1,2 @@
+/** traces.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './traces.test';

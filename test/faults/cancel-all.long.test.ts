@@ -1,0 +1,2 @@
+/** cancel-all.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './cancel-all.test';

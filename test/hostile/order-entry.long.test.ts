@@ -1,0 +1,2 @@
+/** order-entry.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './order-entry.test';

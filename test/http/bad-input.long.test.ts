@@ -1,0 +1,2 @@
+/** bad-input.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './bad-input.test';

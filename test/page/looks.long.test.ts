@@ -1,0 +1,140 @@
+import {
+  type BrowserStage,
+  place,
+  startBrowserStage,
+  takeTestWallet,
+  type Visit,
+} from '../support/browser-stage';
+import { describeInBrowser } from '../support/chromium';
+import { LOOKS, looksRight, PHONE, violations } from '../support/looks';
+import { ADMIN_TOKEN } from '../support/settings';
+import type { OpenMarket } from '../support/trader';
+import { eventually, soon } from '../support/waiting';
+
+/** How much parts of the page have moved; from here on a browser calls it "needs improvement". */
+const SHIFT_MAX = 0.1;
+const SUM_SHIFTS = `
+  let sum = 0;
+  const add = (shifts) => { for (const { value } of shifts) sum += value; };
+  const observer = new PerformanceObserver((list) => add(list.getEntries()));
+  observer.observe({ type: 'layout-shift' });
+  window.shiftsUntilNow = () => { add(observer.takeRecords()); return sum; };
+`;
+
+describeInBrowser('how the page looks', () => {
+  let stage: BrowserStage;
+  let ended: OpenMarket;
+  beforeAll(async () => {
+    stage = await startBrowserStage();
+    ended = await stage.openMarket({ question: 'Did it rain yesterday?', category: 'weather' });
+    await stage.maker.submit(ended, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+    await stage.trader().submit(ended, { side: 'BUY', outcome: 1, pips: 4_000, lots: 1_000 });
+    const sent = { token: ADMIN_TOKEN, body: { outcomeIndex: 0, evidence: 'https://weather.example/' } };
+    const { status, text } = await stage.web().client.post(`/admin/markets/${ended.id}/resolve`, sent);
+    if (status >= 300) throw new Error(text);
+  });
+  afterAll(() => stage?.stop());
+
+  const close = ({ page }: Visit): Promise<void> => page.context().close();
+
+  test.each(LOOKS)(
+    '%s at %o: list, market, sheet, portfolio and an ended market are accessible, and nothing overflows',
+    async (colorScheme, viewport) => {
+      const visit = await stage.open({ colorScheme, viewport });
+      const { page } = visit;
+      const right = (what: string): Promise<void> => looksRight(what, page);
+      await right('list and market, signed out');
+      await takeTestWallet(visit);
+      await place(visit, { price: '40', shares: '10' });
+      await place(visit, { type: 'IOC', price: '60', shares: '3' });
+      await page.locator('.position').waitFor();
+      await right('list and market, signed in');
+      const bar = page.getByLabel('On this phone');
+      if (await bar.isVisible()) {
+        await bar.getByRole('button', { name: /^Yes/ }).click();
+        await visit.ticket.getByRole('button', { name: 'Back to the market' }).waitFor();
+        await right('the ticket as a sheet');
+        await visit.ticket.getByRole('button', { name: 'Back to the market' }).click();
+      }
+      await page.goto(`${stage.url}/portfolio`);
+      await page.getByTestId('position').first().waitFor();
+      await right('portfolio');
+      await page.goto(`${stage.url}/m/${ended.slug}`);
+      await page.locator('[data-testid=state][data-status=RESOLVED]').waitFor();
+      await right('an ended market');
+      await close(visit);
+    },
+  );
+
+  test('the ticket is within reach on a phone, and the reason of a refusal can be read there', async () => {
+    const visit = await stage.open({ viewport: PHONE, hasTouch: true, isMobile: true });
+    await visit.page.getByLabel('On this phone').getByRole('button', { name: /^No/ }).tap();
+    await eventually(
+      () => visit.ticket.getByRole('button', { name: 'Buy', exact: true }).boundingBox(),
+      (box) => {
+        expect(box?.y).toBeGreaterThanOrEqual(0);
+        expect(box?.y).toBeLessThan(PHONE.height);
+      },
+    );
+    await soon(() => visit.ticket.getByRole('button', { name: /^No/ }).getAttribute('aria-pressed')).toBe(
+      'true',
+    );
+    await visit.ticket.getByLabel('Price').fill('142');
+    await visit.ticket.getByLabel('Shares').fill('5');
+    await visit.ticket.locator('button[type=submit]').tap();
+    await soon(() => visit.ticket.getByRole('alert').textContent()).toBe('A price lies between 1¢ and 99¢.');
+    expect(await violations(visit.page)).toEqual([]);
+    await close(visit);
+  });
+
+  test('the theme is the system’s until the reader chooses, and the choice is stored', async () => {
+    const visit = await stage.open({ colorScheme: 'dark' });
+    const { page } = visit;
+    const theme = (): Promise<string> => page.evaluate('document.documentElement.dataset.theme');
+    await soon(() => theme()).toBe('dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await eventually(theme, (shown) => expect(shown).toBe('light'));
+    await page.getByRole('button', { name: 'Switch to the dark theme' }).click();
+    await page.reload();
+    await soon(() => theme()).toBe('dark');
+    await close(visit);
+  });
+
+  test('parts that load later move nothing', async () => {
+    const visit = await stage.open({}, (page) => page.addInitScript(SUM_SHIFTS));
+    await visit.page.getByTestId('chart').locator('canvas').first().waitFor();
+    await visit.page.getByTestId('trade').first().waitFor();
+    // The browser tells a shift after the frame that made it.
+    const shift = await visit.page.evaluate<number>(
+      'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(window.shiftsUntilNow()))))',
+    );
+    expect(shift).toBeLessThan(SHIFT_MAX);
+    await close(visit);
+  });
+
+  test('the page shows the finest prices, and midpoints between them', async () => {
+    const fine = await stage.openMarket({ tickSize: '0.0001', question: 'How fine?' });
+    await stage.maker.submit(fine, { side: 'BUY', outcome: 0, pips: 1_995, lots: 1_000 });
+    await stage.maker.submit(fine, { side: 'BUY', outcome: 1, pips: 8_000, lots: 123 });
+    const visit = await stage.open({}, undefined, `/?market=${fine.slug}`);
+    await visit.page
+      .locator('[data-testid=level][data-side=ask][data-price="0.2"][data-size="1.23"]')
+      .waitFor();
+    await visit.page.getByTestId('market').filter({ hasText: '20%' }).waitFor();
+    await soon(() => visit.page.locator('.ladder-middle').textContent()).toContain('Mid 19.98¢Spread 0.05¢');
+    expect(visit.complaints).toEqual([]);
+    await close(visit);
+  });
+
+  test('the page reports an exchange without markets, and an unknown market', async () => {
+    const visit = await stage.open();
+    await visit.page.getByLabel('Search markets').fill('nothing is called like this');
+    await visit.page.getByText('No market found').waitFor();
+    await visit.page.getByLabel('Search markets').fill('lisbon');
+    await visit.page.getByTestId('market').waitFor();
+    await visit.page.goto(`${stage.url}/?market=no-such-market`);
+    await visit.page.getByText('Market not found').waitFor();
+    expect(visit.outside).toEqual([]);
+    await close(visit);
+  });
+});
