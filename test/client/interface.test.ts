@@ -191,7 +191,8 @@ test('the client can call every path of the interface, and no other path', async
   await client.deleteApiKey(made.id);
   const next = await client.raiseNonce();
   expect(next).toEqual({ nonce: '1' });
-  // The first is refused with the current nonce, and signed again.
+  // A batch is not signed again, so it needs the new nonce at once.
+  expect(await client.batch(wallet, id, [order])).toMatchObject([{ status: 200 }]);
   expect((await client.placeOrder(wallet, id, order)).signed.nonce).toBe('1');
   client.useSession({ ...(client.session as client.Session), expiresAt: 0 });
   expect(await client.me()).toMatchObject({ address: wallet.address, bio: 'a bio' });

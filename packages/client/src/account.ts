@@ -92,7 +92,11 @@ interface Comments {
   unlikeComment(id: string): Promise<void>;
 }
 
-export function createAccount(sessions: Sessions, forgetNonces: () => void, signal?: AbortSignal): Account {
+export function createAccount(
+  sessions: Sessions,
+  onNonce: (nonce: string) => void,
+  signal?: AbortSignal,
+): Account {
   /** A request that is safe to send twice. */
   const again: Ask = async <T>(request: Request): Promise<T> => {
     const isAgain = request.method === 'GET' ? isWorthAnotherRead : isWorthAnother;
@@ -133,7 +137,7 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void, sign
     redeem: (id) => again({ method: 'POST', path: `/markets/${encodeURIComponent(id)}/redeem` }),
     raiseNonce: async () => {
       const raised = await once<{ readonly nonce: string }>({ method: 'POST', path: '/me/nonce' });
-      forgetNonces();
+      onNonce(raised.nonce);
       return raised;
     },
     apiKeys: async () => (await get<{ readonly data: readonly ApiKey[] }>('/me/keys')).data,

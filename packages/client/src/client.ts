@@ -74,6 +74,10 @@ export function createClient(options: ClientOptions): Client {
   const decimals = decimalsOf(options.decimals, reads.config);
   const clock = exchangeClock(reads.time);
   const known = { terms: new Map(), nonces: new Map() };
+  /** The next order is signed with it: a batch has no second attempt. */
+  const keepNonce = (nonce: string): void => {
+    known.nonces.set(sessions.current()?.address.toLowerCase(), nonce);
+  };
 
   /** The client whose requests end with this signal. */
   function clientOf(signal?: AbortSignal): Client {
@@ -86,7 +90,7 @@ export function createClient(options: ClientOptions): Client {
     return {
       baseUrl: options.baseUrl,
       ...readsUntil,
-      ...createAccount(sessionsUntil, () => known.nonces.clear(), signal),
+      ...createAccount(sessionsUntil, keepNonce, signal),
       ...createOrders({
         send: sendUntil,
         sessions: sessionsUntil,
