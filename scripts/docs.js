@@ -21,7 +21,7 @@ function tables({ api, VARIABLES, ...costs }) {
         ([key, { bearer = 'none', summary }]) =>
           `| \`${key}\` | ${WHO[bearer]} | ${summary} | ${costWords(costs.costOf(api, key))} |`,
       ),
-      ...Object.entries(costs.PAGE_COSTS).map(
+      ...Object.entries(api.pageCosts).map(
         ([path, points]) => `| \`${path}\` | anyone | A page, or its picture | ${points} of \`reads\` |`,
       ),
       ...Object.entries(costs.ORDER_ROUTES).map(
@@ -46,9 +46,9 @@ if (require.main === module) {
   const { EXTENSIONS, apiOf } = require('../dist/app/extensions.js');
   const api = apiOf(EXTENSIONS);
   const { VARIABLES } = require('../dist/config/variables.js');
-  const { costOf, MESSAGE_COSTS, PAGE_COSTS } = require('../dist/wire/costs.js');
+  const { costOf, MESSAGE_COSTS } = require('../dist/wire/costs.js');
   const { ORDER_ROUTES } = require('../dist/wire/requests/order-entry.js');
-  const costs = { costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES };
+  const costs = { costOf, MESSAGE_COSTS, ORDER_ROUTES };
   for (const [page, rows] of Object.entries(tables({ api, VARIABLES, ...costs }))) {
     const file = path.join(ROOT, page);
     writeFileSync(

@@ -56,7 +56,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'hash-wasm': ['auth'],
   ioredis: ['store'],
   pg: ['archive'],
-  express: ['http'],
+  express: ['http', 'extensions'],
   helmet: ['http'],
   cors: ['http'],
   'rate-limiter-flexible': ['http'],

@@ -3,12 +3,11 @@ import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature
 import type { Backend } from '../auth/recovery';
 import { withoutKeys } from '../config/chain';
 import type { Config } from '../config/load';
-import { createCardDrawing } from '../http/card-drawing';
 import { clientAddress } from '../http/client-address';
 import { createPace, noPace } from '../http/pace';
-import { loadPage } from '../http/page';
 import { createHttp, type Http } from '../http/server';
 import { createShedding } from '../http/shedding';
+import { loadFiles } from '../http/static-files';
 import { createBoard } from '../jobs/board';
 import { createQueueCounts } from '../jobs/queue-counts';
 import type { Logger } from '../log';
@@ -49,10 +48,7 @@ export interface WebOptions {
   readonly backend?: Backend;
 }
 
-/** The page that `npm run build` makes from src/page; the same folder for the sources and the build. */
-const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
-const CARD_FONT = path.join(__dirname, '../../dist/fonts/inter-600.ttf');
-/** The files of the page that shows the interface. */
+/** The files of the page that shows the interface, which `npm run build` makes; the same folder for the sources and the build. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
 const BACKLOGGED = ['BACKLOG', 'the exchange is catching up with accepted orders; retry shortly'] as const;
@@ -119,10 +115,8 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     board: board?.handler ?? null,
     chain: config.chain && chainFacts(config, config.chain),
     freshen: store.books?.seeing.refresh ?? (async () => undefined),
-    docs: loadPage(DOCS_FOLDER),
+    docs: loadFiles(DOCS_FOLDER),
     program: PROGRAM,
-    page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
-    drawCard: config.serveUi ? createCardDrawing(CARD_FONT) : null,
     config,
     log,
     verifier,

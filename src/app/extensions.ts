@@ -4,7 +4,7 @@ import { SITE } from '../extensions/site/extension';
 import { type Api, apiWith } from '../wire/api';
 import type { Extension } from './extension';
 
-/** Every extension. */
+/** Every extension. The site is the last, because it answers every address that is not taken. */
 export const EXTENSIONS: readonly Extension[] = [SITE];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */

@@ -5,7 +5,6 @@ import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { idFor, REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
-import { serveCards } from './cards';
 import { clientAddress } from './client-address';
 import type { HttpDeps } from './deps';
 import { type DispatchDeps, dispatch } from './dispatch';
@@ -17,8 +16,6 @@ import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
 import { createOperatorAddresses, type Visitor } from './operator-addresses';
 import { admit, createPace, noPace, type Pace } from './pace';
-import { servePage } from './page';
-import { pageNotFound, servePageLinks } from './page-links';
 import { createPreface, type Preface } from './preface';
 import { recordedBoard } from './recorded';
 import { createRouting, type Handler, type Route } from './routing';
@@ -43,9 +40,6 @@ export function createApplication(
   app.set('query parser', false);
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
-  servePage(app, deps.page, deps.config);
-  servePageLinks(app, deps, dispatchDeps.limiter);
-  serveCards(app, deps, dispatchDeps.limiter);
   app.use(PATHS.docs, docsPage(deps.docs));
   const { adminTokens } = deps.config;
   if (deps.board && adminTokens !== null) {
@@ -54,7 +48,6 @@ export function createApplication(
   }
   const { limiter, gate } = dispatchDeps;
   for (const extension of deps.extensions) extension.pages?.(app, { limiter, gate });
-  app.use(pageNotFound(deps));
   app.use((request) => {
     throw new Refusal(
       'NOT_FOUND',

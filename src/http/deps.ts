@@ -25,9 +25,8 @@ import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
 import type { ChainConfigFacts } from '../wire/answers/chain';
 import type { Api } from '../wire/api';
-import type { DrawCard } from './card-drawing';
-import type { PageFiles } from './page';
 import type { Shedding } from './shedding';
+import type { StaticFiles } from './static-files';
 import type { WebPart } from './web-part';
 
 export type BoardHandler = (
@@ -87,12 +86,8 @@ export interface HttpDeps {
   readonly chain: ChainConfigFacts | null;
   /** Bull Board; null where there are no admin routes. */
   readonly board: BoardHandler | null;
-  /** The trading page; empty where it is turned off. */
-  readonly page: PageFiles;
-  /** Draws the pictures of shared links; null where they cannot be drawn, or the page is not served. */
-  readonly drawCard: DrawCard | null;
   /** The files of GET /docs. */
-  readonly docs: PageFiles;
+  readonly docs: StaticFiles;
   /** Compares all stored data with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
   /** The facts about the program for GET /version. */

@@ -1,12 +1,12 @@
 import { type RequestHandler, Router } from 'express';
 import { Refusal } from '../exchange/errors';
-import { answer, type PageFiles } from './page';
+import { answer, type StaticFiles } from './static-files';
 
 /**
  * The interactive OpenAPI document at `/docs`. `npm run build` copies its files, so it works without internet access, and a
  * production installation needs no package for it.
  */
-export function docsPage(files: PageFiles): Router {
+export function docsPage(files: StaticFiles): Router {
   const router = Router({ strict: true });
   router.all('/{*path}', onlyReads);
   router.get('/', redirectToFolder);

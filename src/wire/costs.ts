@@ -23,9 +23,6 @@ const PORTFOLIO = 10;
 const TICKERS_PER_POINT = 5;
 const HASHES_PER_POINT = 10;
 
-/** Addresses of the page that are no operations; they count as reads. */
-export const PAGE_COSTS = { '/m/{slug}': 1, '/e/{slug}': 1, '/m/{slug}/card.png': 10 } as const;
-
 /** Messages of a socket besides those about orders, which cost what their route costs; the socket pays (SOCKET_LIMITS). */
 export const MESSAGE_COSTS = {
   subscribe: 'of the 50 messages a second: 1 for each market, and 1 for each 20 updates of a replay',

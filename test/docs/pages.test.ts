@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config/variables';
 import { ORDER_TYPES } from '../../src/exchange/status';
-import { costOf, MESSAGE_COSTS, PAGE_COSTS } from '../../src/wire/costs';
+import { costOf, MESSAGE_COSTS } from '../../src/wire/costs';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { ORDER_ROUTES } from '../../src/wire/requests/order-entry';
@@ -31,7 +31,7 @@ test('the answers of the Python client have the types of the OpenAPI document: n
 });
 
 /** `npm run docs` writes them. */
-test.each(Object.entries(tables({ api: API, VARIABLES, costOf, MESSAGE_COSTS, PAGE_COSTS, ORDER_ROUTES })))(
+test.each(Object.entries(tables({ api: API, VARIABLES, costOf, MESSAGE_COSTS, ORDER_ROUTES })))(
   'the table of %s has a row for each of them in the code, and no other',
   (page, rows) => {
     const text = read(page);

@@ -8,6 +8,9 @@ import { resolutionOf } from './udf';
 
 const BARS_MAX = PAGE_SIZES.candles.most;
 
+/** Addresses of the page, which count as reads. */
+export const PAGE_COSTS = { '/m/{slug}': 1, '/e/{slug}': 1, '/m/{slug}/card.png': 10 } as const;
+
 export const UDF_COSTS: Readonly<Record<string, Cost>> = {
   [`GET ${UDF_PATHS.search}`]: reads(() => SEARCH, String(SEARCH)),
   [`GET ${UDF_PATHS.history}`]: reads(historyPoints, `1 for each ${ROWS_PER_POINT} bars asked for`),

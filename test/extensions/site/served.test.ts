@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ROOT } from '../support/processes';
-import { ADMIN_TOKEN } from '../support/settings';
-import { openMarket } from '../support/trader';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { ROOT } from '../../support/processes';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { openMarket } from '../../support/trader';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 const FOLDER = path.join(ROOT, 'dist/page');
 /** The files that a first view loads, as gzip sends them: the page, its style, its font and the chart, but no other view. */

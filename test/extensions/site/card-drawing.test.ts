@@ -1,9 +1,9 @@
 import { inflateSync } from 'node:zlib';
-import type { BookFacts } from '../../src/exchange/facts';
-import { lots, pips } from '../../src/exchange/units';
-import { CARD_WIDTH, type CardFacts, svgOf } from '../../src/http/card-drawing';
-import { encodePng } from '../../src/http/png';
-import { formatChance } from '../../src/wire/prices';
+import type { BookFacts } from '../../../src/exchange/facts';
+import { lots, pips } from '../../../src/exchange/units';
+import { CARD_WIDTH, type CardFacts, svgOf } from '../../../src/extensions/site/card-drawing';
+import { encodePng } from '../../../src/extensions/site/png';
+import { formatChance } from '../../../src/wire/prices';
 
 const FACTS: CardFacts = {
   question: 'Will it rain?',

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
-import { crc32Hex } from '../wire/crc32';
+import { crc32Hex } from '../../wire/crc32';
 
 const deflated = promisify(deflate);
 

@@ -1,6 +1,6 @@
-import type { MarketView } from '../exchange/facts';
-import { formatChance } from '../wire/prices';
-import { indexOf } from './listing';
+import type { MarketView } from '../../exchange/facts';
+import { indexOf } from '../../http/listing';
+import { formatChance } from '../../wire/prices';
 
 /** The words of the page's addresses, for people who share them. */
 export interface Words {

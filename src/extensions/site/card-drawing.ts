@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Candle } from '../exchange/facts';
+import type { Candle } from '../../exchange/facts';
 import { encodePng } from './png';
 
 /** The picture that a shared link shows: question, chance, and the chance over time. */

@@ -1,13 +1,15 @@
 import type { Express, RequestHandler, Response } from 'express';
-import type { MarketView } from '../exchange/facts';
-import { PAGE_COSTS } from '../wire/costs';
+import type { WebHost } from '../../app/extension';
+import type { Store } from '../../app/store';
+import type { MarketView } from '../../exchange/facts';
+import { clientAddress } from '../../http/client-address';
+import type { Limiter } from '../../http/limiter';
+import { isListed } from '../../http/listing';
+import { answer, type StaticFiles } from '../../http/static-files';
 import { CARD_HEIGHT, CARD_WIDTH } from './card-drawing';
-import { clientAddress } from './client-address';
-import type { HttpDeps } from './deps';
-import type { Limiter } from './limiter';
-import { isListed } from './listing';
-import { answer, type PolicyFacts, policyOf } from './page';
+import { type PolicyFacts, policyOf } from './page';
 import { eventWords, marketWords, type Words } from './page-words';
+import { PAGE_COSTS } from './wire/costs';
 
 /** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
 
@@ -21,18 +23,24 @@ const SITEMAP_MAX = 5_000;
 const CACHED_MS = 60_000;
 const CACHED = `public, max-age=${CACHED_MS / 1_000}`;
 
-type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config' | 'drawCard'>;
+/** The trading page, and what its links need. */
+export interface SiteParts extends Pick<WebHost, 'config'>, Pick<Store, 'marketList'> {
+  /** Empty when the page has not been built. */
+  readonly page: StaticFiles;
+  /** Links have a picture. */
+  readonly hasCards: boolean;
+}
 
 export function servePageLinks(
   app: Express,
-  { page: files, marketList, config, drawCard }: Deps,
+  { page: files, marketList, config, hasCards }: SiteParts,
   limiter: Limiter,
 ): void {
   const page = files.get('/');
   if (page === undefined) return;
   const { publicBaseUrl } = config;
   const html = page.variants.at(-1)?.body.toString() ?? '';
-  const send = createSender(html, config, drawCard !== null);
+  const send = createSender(html, config, hasCards);
   const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
   /** The page itself does not wait for Redis; it shows the problem. */
   const words =
@@ -150,7 +158,7 @@ function sitemapOf(publicBaseUrl: string, markets: readonly MarketView[]): strin
 }
 
 /** A person who follows a dead link gets a page that says so; a program gets the problem document. */
-export function pageNotFound({ page: files, config }: Deps): RequestHandler {
+export function pageNotFound({ page: files, config }: SiteParts): RequestHandler {
   const html = files.get('/not-found.html')?.variants.at(-1)?.body;
   const policy = policyOf(config);
   return (request, response, next) => {

@@ -1,16 +1,16 @@
 import type { Express } from 'express';
-import { Refusal } from '../exchange/errors';
-import type { MarketView } from '../exchange/facts';
-import { createRecent } from '../exchange/recent';
-import { historyWindow } from '../wire/answers/history';
-import { PAGE_COSTS } from '../wire/costs';
-import { formatChance } from '../wire/prices';
-import type { CardFacts } from './card-drawing';
-import { clientAddress } from './client-address';
-import { names } from './conditional';
-import type { HttpDeps } from './deps';
-import type { Limiter } from './limiter';
+import type { Store } from '../../app/store';
+import { Refusal } from '../../exchange/errors';
+import type { MarketView } from '../../exchange/facts';
+import { createRecent } from '../../exchange/recent';
+import { clientAddress } from '../../http/client-address';
+import { names } from '../../http/conditional';
+import type { Limiter } from '../../http/limiter';
+import { historyWindow } from '../../wire/answers/history';
+import { formatChance } from '../../wire/prices';
+import type { CardFacts, DrawCard } from './card-drawing';
 import { marketNamed, resultWord } from './page-words';
+import { PAGE_COSTS } from './wire/costs';
 
 /** Cards kept; each is some 40 kB. */
 const CARDS_MAX = 100;
@@ -30,13 +30,12 @@ interface Card {
   readonly etag: string;
 }
 
-type Deps = Pick<HttpDeps, 'marketList' | 'reads' | 'drawCard'>;
+interface CardParts extends Pick<Store, 'marketList' | 'reads'> {
+  readonly drawCard: DrawCard;
+}
 
 /** `/m/<slug>/card.png`: the picture of a market for those who share its link. */
-export function serveCards(app: Express, deps: Deps, limiter: Limiter): void {
-  const { marketList, reads, drawCard } = deps;
-  if (drawCard === null) return;
-  const picture = drawCard;
+export function serveCards(app: Express, { marketList, reads, drawCard }: CardParts, limiter: Limiter): void {
   const kept = createRecent<Card>(CARDS_MAX);
   const drawing = new Map<string, Promise<Card>>();
   let line: Promise<unknown> = Promise.resolve();
@@ -65,7 +64,7 @@ export function serveCards(app: Express, deps: Deps, limiter: Limiter): void {
     }
     const { id } = market.terms;
     const work = line.then(async (): Promise<Card> => {
-      const png = await picture(await factsOf(market));
+      const png = await drawCard(await factsOf(market));
       const drawnAt = performance.now();
       const card = { state, drawnAt, png, etag: `"${id}-${Math.trunc(reads.clock())}"` };
       kept.put(id, card);
