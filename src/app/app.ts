@@ -8,17 +8,14 @@ import { createPace, noPace } from '../http/pace';
 import { createHttp, type Http } from '../http/server';
 import { createShedding } from '../http/shedding';
 import { loadFiles } from '../http/static-files';
-import { createBoard } from '../jobs/board';
 import { createQueueCounts } from '../jobs/queue-counts';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { createRealtime } from '../realtime/realtime';
 import { CONGESTED } from '../store/chain/standstill';
-import { previewEnding } from '../store/markets/ending';
 import { watchBacklog } from '../store/outbox/backlog';
 import type { RedisClient } from '../store/redis/scripts';
 import { SOCKET_LIMITS } from '../wire/limits';
-import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { chainFacts } from './chain';
 import { apiOf, chosenExtensions } from './extensions';
@@ -63,14 +60,6 @@ const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerif
     ...options,
   });
 
-const openBoard = (connection: RedisClient, shards: number, log: Logger) =>
-  createBoard({
-    connection,
-    shards,
-    basePath: PATHS.adminQueues,
-    onError: (error) => log.warn({ err: error.message }, 'board'),
-  });
-
 const openCounts = (connection: RedisClient, shards: number, log: Logger) =>
   createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'), shards);
 
@@ -83,7 +72,6 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   await runStartupChecks(config, store);
   const { redis, clock, metrics, standings } = store;
   const verifier = await createVerifier(config, options);
-  const board = config.adminTokens === null ? null : openBoard(redis, config.shards, log);
   const eventLoop = watchEventLoop();
   const queues = openCounts(redis, config.shards, log);
   // When a session or key ends, its sockets are closed on every replica at once.
@@ -93,7 +81,9 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const backlog = watchBacklog(store.outboxLag);
   const congestion = store.books?.congestion;
   const listed = createMarketListRefresh(store);
-  const parts = extensions.flatMap((extension) => extension.web?.({ config, log, store }) ?? []);
+  const parts = extensions.flatMap(
+    (extension) => extension.web?.({ config, log, store, replicas: realtime.replicas }) ?? [],
+  );
   const http = createHttp({
     ...store,
     ...access,
@@ -106,13 +96,10 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
       return congestion?.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null;
     },
     onModeChange: realtime.modeChanged,
-    replicas: realtime.replicas,
-    previewEnding: async (id, outcome) => previewEnding({ redis, keys: await store.keysOf(id) }, id, outcome),
     standing: standings.current,
     refusedForMs: standings.refusedForMs,
     observer: metrics,
     metrics: metrics.expose,
-    board: board?.handler ?? null,
     chain: config.chain && chainFacts(config, config.chain),
     freshen: store.books?.seeing.refresh ?? (async () => undefined),
     docs: loadFiles(DOCS_FOLDER),
@@ -129,7 +116,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);
-    await Promise.all([board?.stop(), queues.stop(), ...parts.map((part) => part.stop?.())]);
+    await Promise.all([queues.stop(), ...parts.map((part) => part.stop?.())]);
     congestion?.stop();
     for (const part of [eventLoop, backlog, clock, standings, access, listed]) part.stop();
     closeStore(store);

@@ -21,4 +21,6 @@ export interface WebHost {
   readonly config: Config;
   readonly log: Logger;
   readonly store: Store;
+  /** The number of web processes. */
+  readonly replicas: () => Promise<number>;
 }

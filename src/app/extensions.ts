@@ -1,11 +1,12 @@
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
+import { CONSOLE } from '../extensions/console/extension';
 import { SITE } from '../extensions/site/extension';
 import { type Api, apiWith } from '../wire/api';
 import type { Extension } from './extension';
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
-export const EXTENSIONS: readonly Extension[] = [SITE];
+export const EXTENSIONS: readonly Extension[] = [CONSOLE, SITE];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
 export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {

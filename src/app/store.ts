@@ -16,7 +16,6 @@ import { createChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { DurabilityChecks } from '../store/health/durability';
 import { createHealth, runProbe } from '../store/health/health';
-import { createOverview } from '../store/health/overview';
 import { examineWatched } from '../store/health/watched';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
@@ -29,7 +28,6 @@ import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { partOf } from '../store/shards/directory';
 import { healthOverShards } from '../store/shards/health';
-import { overviewOverShards } from '../store/shards/overview';
 import { createShardWatch } from '../store/shards/shard-watch';
 import type { Channels } from '../store/verbs/channels';
 import { createEngine, type Engine } from '../store/verbs/engine';
@@ -258,25 +256,22 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     parts,
     waiting,
   });
-  const { settlements, standings, outboxLag } = store;
+  const { standings } = store;
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
   const keysOfShards = parts.map(({ keys }) => keys);
-  const overview = createOverview({
-    ...{ redis, outboxLag, settlements, standings, now: clock.now },
-    watched: async () => [
+  return {
+    ...store,
+    /** What an operator should know of; each check that is not ok needs a look. */
+    watched: async (): Promise<readonly Check[]> => [
       ...(await examineWatched(redis, keysOfShards, clock.now())),
       ...nodesSetAside(store.books),
     ],
-  });
-  return {
-    ...store,
     ...{ redis, run, waiting, clock, metrics, scale },
     shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
-    overview: parts.length === 1 ? overview : overviewOverShards(overview, { redis, shards: keysOfShards }),
   };
 }
 

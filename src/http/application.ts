@@ -4,7 +4,6 @@ import { Refusal } from '../exchange/errors';
 import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { idFor, REQUEST_ID, requestIdOf, sendProblem } from './answer';
-import { boardGuard } from './board';
 import { clientAddress } from './client-address';
 import type { HttpDeps } from './deps';
 import { type DispatchDeps, dispatch } from './dispatch';
@@ -17,7 +16,6 @@ import { otherMethods } from './methods';
 import { createOperatorAddresses, type Visitor } from './operator-addresses';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { createPreface, type Preface } from './preface';
-import { recordedBoard } from './recorded';
 import { createRouting, type Handler, type Route } from './routing';
 
 export interface Application {
@@ -41,11 +39,6 @@ export function createApplication(
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(PATHS.docs, docsPage(deps.docs));
-  const { adminTokens } = deps.config;
-  if (deps.board && adminTokens !== null) {
-    const guard = boardGuard(adminTokens, deps.config.publicBaseUrl, dispatchDeps.gate);
-    app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
-  }
   const { limiter, gate } = dispatchDeps;
   for (const extension of deps.extensions) extension.pages?.(app, { limiter, gate });
   app.use((request) => {

@@ -1,19 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKeys } from '../auth/api-keys';
 import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
 import type { Config } from '../config/load';
-import type { MarketId, OutcomeIndex } from '../exchange/market';
+import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
 import type { Audit } from '../store/audit/audit';
 import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
-import type { Overview } from '../store/health/overview';
 import type { JournalReads } from '../store/journal/reads';
-import type { EndingPreview } from '../store/markets/ending';
 import type { Markets } from '../store/markets/markets';
 import type { Comments } from '../store/people/comments';
 import type { Actions } from '../store/people/operator-log';
@@ -28,12 +25,6 @@ import type { Api } from '../wire/api';
 import type { Shedding } from './shedding';
 import type { StaticFiles } from './static-files';
 import type { WebPart } from './web-part';
-
-export type BoardHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (error?: unknown) => void,
-) => void;
 
 /** The facts that GET /version returns about the program. */
 export interface Program {
@@ -84,8 +75,6 @@ export interface HttpDeps {
   readonly freshen: (wallet: string) => Promise<void>;
   /** For GET /config; null with paper funds. */
   readonly chain: ChainConfigFacts | null;
-  /** Bull Board; null where there are no admin routes. */
-  readonly board: BoardHandler | null;
   /** The files of GET /docs. */
   readonly docs: StaticFiles;
   /** Compares all stored data with the orders; one audit at a time, shared by concurrent callers. */
@@ -94,12 +83,6 @@ export interface HttpDeps {
   readonly program: Program;
   /** For /readyz and /config; rejects when Redis does not respond. */
   readonly health: () => Promise<Health>;
-  /** For the operator's console; rejects when Redis does not respond. */
-  readonly overview: () => Promise<Overview>;
-  /** The number of holders of a market, and their payouts for a result, or null for a void. */
-  readonly previewEnding: (id: MarketId, outcome: OutcomeIndex | null) => Promise<EndingPreview>;
-  /** The number of web processes. */
-  readonly replicas: () => Promise<number>;
   /** The durability and epoch of the exchange, from the last check. */
   readonly standing: () => DurabilityState | null;
   /** How long Redis has refused to write because it is a replica. */

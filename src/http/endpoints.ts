@@ -9,7 +9,6 @@ import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
 import { commentEndpoints } from './routes/comments';
-import { consoleEndpoints } from './routes/console';
 import { journalEndpoints } from './routes/journal';
 import { keyEndpoints } from './routes/keys';
 import { logEndpoints } from './routes/log';
@@ -44,7 +43,6 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...commentEndpoints(context, kept),
     ...authEndpoints(context),
     ...adminEndpoints(context),
-    ...consoleEndpoints(context),
     ...moderationEndpoints(context),
     ...settlementEndpoints(context),
     ...auditEndpoints(context),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../src/exchange/errors';
+import { CONSOLE_PATHS } from '../../src/extensions/console/wire/paths';
 import type { Message } from '../../src/wire/documents/asyncapi/message';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
@@ -34,7 +35,7 @@ interface Documented {
 const PROBLEM = 'application/problem+json';
 /** The pages for browsers are no part of the document. */
 const PAGE_TYPES = /^(text\/(html|css|javascript)|application\/javascript|image\/)/;
-const PAGES = [PATHS.adminQueues, PATHS.docs];
+const PAGES = [CONSOLE_PATHS.queues, PATHS.docs];
 /** AsyncAPI describes it; its refusals are problems as everywhere. */
 const SOCKET_PATH = '/socket.io';
 /** Answers that a request gets before its path is known. */

@@ -1,5 +1,5 @@
+import { previewEnding } from '../../../src/extensions/console/store/ending';
 import { createAudit } from '../../../src/store/audit/audit';
-import { previewEnding } from '../../../src/store/markets/ending';
 import { CHAIN_CASH, CHAIN_TOKENS, SETTLEMENT } from '../../../src/store/records/layout';
 import { settlementName } from '../../../src/store/records/settlement';
 import type { RunScript } from '../../../src/store/redis/scripts';

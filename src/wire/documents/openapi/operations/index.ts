@@ -4,7 +4,6 @@ import { ADMIN_OPERATIONS } from './admin';
 import { AUDIT_OPERATIONS } from './audit';
 import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
-import { CONSOLE_OPERATIONS } from './console';
 import { KEY_OPERATIONS } from './keys';
 import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
@@ -23,7 +22,6 @@ export const OPERATIONS: Operations = {
   ...TRADER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...ADMIN_OPERATIONS,
-  ...CONSOLE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
   ...MODERATION_OPERATIONS,
   ...AUDIT_OPERATIONS,

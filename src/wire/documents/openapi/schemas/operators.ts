@@ -1,17 +1,5 @@
 import { DIFFERENCE_KINDS } from '../../../../exchange/audit';
-import {
-  array,
-  choice,
-  described,
-  flag,
-  integer,
-  type Json,
-  nullable,
-  object,
-  page,
-  ref,
-  text,
-} from '../schema';
+import { array, choice, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 /** The answers to operators besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -29,52 +17,6 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     balances: ref('Balances'),
     positions: integer('The number of outcomes of which the wallet holds tokens.'),
     openOrders: integer(),
-  }),
-  Overview: object({
-    mode: ref('Mode'),
-    message: nullable(text()),
-    replicas: integer('The number of web processes.'),
-    redis: object({
-      usedBytes: integer(),
-      maxBytes: nullable(integer('The `maxmemory` of Redis; null is no limit.')),
-      durability: choice(['always', 'everysec', 'none']),
-      eviction: nullable(text('The `maxmemory-policy` of Redis; null where CONFIG is closed.')),
-    }),
-    warnings: array(
-      object({
-        name: text('The subject, as `exchange doctor` names it.'),
-        detail: text('The problem in words.'),
-      }),
-      {
-        description:
-          'The problems that need a look: a new epoch, lost data, no worker, an old or failed backup or audit, a node of the chain that is set aside.',
-      },
-    ),
-    outbox: object({
-      length: integer('The number of its entries.'),
-      added: integer('The number of entries that it ever had; each is a command or another change.'),
-      readers: array(
-        object({
-          reader: text(),
-          unprocessed: integer('The number of entries that the reader has not finished.'),
-          seconds: integer('The age of the oldest of them.'),
-        }),
-      ),
-    }),
-    settlements: object({
-      unconfirmed: integer(),
-      failed: integer('The number of failures so far.'),
-      oldestSeconds: nullable(integer('The age of the oldest one that is not CONFIRMED; null when all are.')),
-    }),
-    timestamp: ref('EpochMs'),
-  }),
-  ResolutionPreview: object({
-    marketId: ref('MarketId'),
-    outcomeIndex: nullable(described(ref('OutcomeIndex'), 'The result; null is a void.')),
-    holders: integer('The number of wallets with tokens of the market.'),
-    winners: integer('The number of wallets that would be paid.'),
-    payout: described(ref('Money'), 'The sum that they would be paid.'),
-    orders: integer('The number of orders that would be cancelled.'),
   }),
   Action: object({
     id: text('The id of this entry.', { format: 'uuid' }),

@@ -1,7 +1,7 @@
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, domainOf, type Trader } from '../support/trader';
-import { eventually } from '../support/waiting';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { createTrader, domainOf, type Trader } from '../../support/trader';
+import { eventually } from '../../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 /** The reads of the operator's console; test/page/operate.long.test.ts uses them through the page. */
 let exchange: WebReplicas;

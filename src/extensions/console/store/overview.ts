@@ -1,7 +1,10 @@
-import type { OutboxLag } from '../outbox/lag';
-import type { RedisClient } from '../redis/scripts';
-import type { Check } from './doctor';
-import type { DurabilityChecks } from './durability';
+import type { Check } from '../../../store/health/doctor';
+import type { DurabilityChecks } from '../../../store/health/durability';
+import { infoOf, number } from '../../../store/health/info';
+import type { OutboxLag } from '../../../store/outbox/lag';
+import { holderOf } from '../../../store/redis/holder';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The state of the exchange, for an operator. */
 export interface Overview {
@@ -25,6 +28,7 @@ export interface Overview {
 
 interface OverviewDeps {
   readonly redis: RedisClient;
+  readonly shards: readonly { readonly keys: ShardKeys }[];
   readonly outboxLag: { look(): Promise<OutboxLag> };
   readonly settlements: {
     counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
@@ -34,22 +38,32 @@ interface OverviewDeps {
   readonly watched: () => Promise<readonly Check[]>;
 }
 
-/** Asks Redis now; rejects when Redis does not respond. */
-export function createOverview({ redis, outboxLag, settlements, standings, now, watched }: OverviewDeps) {
+/** The memory of every Redis that has a shard. */
+export async function memoryOf({ redis, shards }: Pick<OverviewDeps, 'redis' | 'shards'>) {
+  const holders = [...new Set(shards.map(({ keys }) => holderOf(redis, keys)))];
+  const infos = await Promise.all(holders.map((holder) => infoOf(holder)));
+  const limits = infos.map((info) => number(info, 'maxmemory'));
+  return {
+    usedBytes: infos.reduce((sum, info) => sum + number(info, 'used_memory'), 0),
+    maxBytes: limits.includes(0) ? null : limits.reduce((sum, bytes) => sum + bytes, 0),
+  };
+}
+
+/** Reads Redis now; rejects when Redis does not respond. */
+export function createOverview(deps: OverviewDeps) {
+  const { outboxLag, settlements, standings, now, watched } = deps;
   return async (): Promise<Overview> => {
-    const [info, outbox, counts, { durability, eviction }, checks] = await Promise.all([
-      redis.info('memory'),
+    const [memory, outbox, counts, { durability, eviction }, checks] = await Promise.all([
+      memoryOf(deps),
       outboxLag.look(),
       settlements.counts(),
       standings.refresh(),
       watched(),
     ]);
-    const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     const { unsettled, oldestMs, failed } = counts;
     return {
       redis: {
-        usedBytes: figure('used_memory'),
-        maxBytes: figure('maxmemory') || null,
+        ...memory,
         durability,
         eviction,
       },

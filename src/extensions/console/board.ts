@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { QUEUE_OPTIONS, queuesOf } from './queues';
+import { QUEUE_OPTIONS, queuesOf } from '../../jobs/queues';
 
 /** Bull Board over every queue, to be mounted at `basePath`. The caller checks who may see it. */
 export function createBoard({

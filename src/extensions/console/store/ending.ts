@@ -1,8 +1,8 @@
-import type { MarketId, OutcomeIndex } from '../../exchange/market';
-import { payoutHalves } from '../../exchange/position';
-import { FEE_ACCOUNT, heldTokens } from '../records/account';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
+import type { MarketId, OutcomeIndex } from '../../../exchange/market';
+import { payoutHalves } from '../../../exchange/position';
+import { FEE_ACCOUNT, heldTokens } from '../../../store/records/account';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The effect of a resolution, at the moment of the read. */
 export interface EndingPreview {

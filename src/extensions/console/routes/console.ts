@@ -1,23 +1,39 @@
-import { checksumAddress } from '../../auth/address';
-import type { MarketView } from '../../exchange/facts';
-import { MARKET_STATUSES } from '../../exchange/market';
-import { presentOwnMarket } from '../../wire/answers/market';
-import { presentEnding, presentOverview } from '../../wire/answers/operator';
-import { PAGE_SIZES } from '../../wire/pages';
-import { PATHS } from '../../wire/paths';
-import { choiceOf, cursorOf, limitOf, offsetOf, resultOf, textOf } from '../../wire/queries';
-import { ok } from '../answer';
-import type { Context } from '../context';
-import { type AnyEndpoint, parameter, read } from '../endpoint';
+import { checksumAddress } from '../../../auth/address';
+import type { MarketView } from '../../../exchange/facts';
+import { MARKET_STATUSES, type MarketId, type OutcomeIndex } from '../../../exchange/market';
+import { ok } from '../../../http/answer';
+import type { Context } from '../../../http/context';
+import { type AnyEndpoint, parameter, read } from '../../../http/endpoint';
+import { presentOwnMarket } from '../../../wire/answers/market';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { PATHS } from '../../../wire/paths';
+import { choiceOf, cursorOf, limitOf, offsetOf, resultOf, textOf } from '../../../wire/queries';
+import type { EndingPreview } from '../store/ending';
+import type { Overview } from '../store/overview';
+import { presentEnding, presentOverview } from '../wire/answers';
+import { CONSOLE_PATHS } from '../wire/paths';
 
 const STATUSES = ['ENDED', ...MARKET_STATUSES] as const;
 
+/** What the console reads from the store besides the core's reads. */
+export interface ConsoleReads {
+  /** Rejects when Redis does not respond. */
+  overview(): Promise<Overview>;
+  /** The number of holders of a market, and their payouts for a result, or null for a void. */
+  previewEnding(id: MarketId, outcome: OutcomeIndex | null): Promise<EndingPreview>;
+  /** The number of web processes. */
+  replicas(): Promise<number>;
+}
+
 /** The reads of the operator's console that other routes do not have. */
-export function consoleEndpoints(context: Context): AnyEndpoint[] {
-  const { marketList, marketOf, overview, previewEnding, reads, replicas, shardOf } = context;
+export function consoleEndpoints(
+  context: Context,
+  { overview, previewEnding, replicas }: ConsoleReads,
+): AnyEndpoint[] {
+  const { marketList, marketOf, reads, shardOf } = context;
 
   const state = read(
-    PATHS.adminOverview,
+    CONSOLE_PATHS.overview,
     async () => {
       const [facts, mode, webs] = await Promise.all([overview(), reads.mode(), replicas()]);
       return ok(presentOverview({ ...facts, ...mode, replicas: webs, nowMs: Math.trunc(reads.clock()) }));
@@ -48,7 +64,7 @@ export function consoleEndpoints(context: Context): AnyEndpoint[] {
   );
 
   const ending = read(
-    PATHS.adminResolution,
+    CONSOLE_PATHS.resolution,
     async (call) => {
       const { terms } = await marketOf(parameter(call, 'id'));
       const outcome = resultOf(call.query);
@@ -63,7 +79,7 @@ export function consoleEndpoints(context: Context): AnyEndpoint[] {
   );
 
   const orders = read(
-    PATHS.adminAccountOrders,
+    CONSOLE_PATHS.accountOrders,
     async (call) => {
       const address = checksumAddress(parameter(call, 'address'));
       const page = { limit: limitOf(call.query, PAGE_SIZES.orders), cursor: cursorOf(call.query) };

@@ -1,6 +1,6 @@
-import type { MarketTerms, OutcomeIndex } from '../../exchange/market';
-import type { Mode } from '../../exchange/status';
-import { formatMicro } from '../../exchange/units';
+import type { MarketTerms, OutcomeIndex } from '../../../exchange/market';
+import type { Mode } from '../../../exchange/status';
+import { formatMicro } from '../../../exchange/units';
 
 export interface OverviewFacts {
   readonly mode: Mode;

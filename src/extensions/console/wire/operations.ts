@@ -1,15 +1,16 @@
-import { MARKET_STATUSES } from '../../../../exchange/market';
-import { PAGE_SIZES } from '../../../pages';
-import { PATHS } from '../../../paths';
-import { MARKET } from '../examples/market';
-import { ORDER } from '../examples/orders';
-import { MARKET_ID, MATCHED_MS, MODE } from '../examples/story';
-import { cursor, limit, type Operations, query } from '../operation';
-import { choice, text } from '../schema';
+import { MARKET_STATUSES } from '../../../exchange/market';
+import { MARKET } from '../../../wire/documents/openapi/examples/market';
+import { ORDER } from '../../../wire/documents/openapi/examples/orders';
+import { MARKET_ID, MATCHED_MS, MODE } from '../../../wire/documents/openapi/examples/story';
+import { cursor, limit, type Operations, query } from '../../../wire/documents/openapi/operation';
+import { choice, text } from '../../../wire/documents/openapi/schema';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { PATHS } from '../../../wire/paths';
+import { CONSOLE_PATHS } from './paths';
 
 /** The reads of the page for operators. */
 export const CONSOLE_OPERATIONS: Operations = {
-  [`GET ${PATHS.adminOverview}`]: {
+  [`GET ${CONSOLE_PATHS.overview}`]: {
     id: 'getOverview',
     tag: 'Operators',
     summary: 'The state of the exchange',
@@ -55,7 +56,7 @@ export const CONSOLE_OPERATIONS: Operations = {
       example: { data: [MARKET], nextCursor: null },
     },
   },
-  [`GET ${PATHS.adminResolution}`]: {
+  [`GET ${CONSOLE_PATHS.resolution}`]: {
     id: 'previewResolution',
     tag: 'Operators',
     summary: 'The effect that resolving a market would have',
@@ -78,7 +79,7 @@ export const CONSOLE_OPERATIONS: Operations = {
     },
     codes: ['MARKET_NOT_FOUND'],
   },
-  [`GET ${PATHS.adminAccountOrders}`]: {
+  [`GET ${CONSOLE_PATHS.accountOrders}`]: {
     id: 'listAccountOrders',
     tag: 'Operators',
     summary: "A wallet's orders, newest first",

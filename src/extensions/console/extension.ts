@@ -1,0 +1,42 @@
+import type { Extension } from '../../app/extension';
+import type { Context } from '../../http/context';
+import { recordedBoard } from '../../http/recorded';
+import { createBoard } from './board';
+import { boardGuard } from './board-guard';
+import { type ConsoleReads, consoleEndpoints } from './routes/console';
+import { previewEnding } from './store/ending';
+import { createOverview } from './store/overview';
+import { CONSOLE_OPERATIONS } from './wire/operations';
+import { CONSOLE_PATHS } from './wire/paths';
+import { CONSOLE_SCHEMAS } from './wire/schemas';
+
+/** What the operator's page reads, and the board of the queues. */
+export const CONSOLE: Extension = {
+  name: 'console',
+  api: { operations: CONSOLE_OPERATIONS, schemas: CONSOLE_SCHEMAS },
+  web({ config: { adminTokens, publicBaseUrl, shards }, log, store, replicas }) {
+    const { redis, clock, actions } = store;
+    const reads = {
+      replicas,
+      overview: createOverview({ ...store, now: clock.now }),
+      previewEnding: async (...[id, outcome]: Parameters<ConsoleReads['previewEnding']>) =>
+        previewEnding({ redis, keys: await store.keysOf(id) }, id, outcome),
+    };
+    const routes = (context: Context) => consoleEndpoints(context, reads);
+    if (adminTokens === null) return { routes };
+    const board = createBoard({
+      connection: redis,
+      shards,
+      basePath: CONSOLE_PATHS.queues,
+      onError: (error) => log.warn({ err: error.message }, 'board'),
+    });
+    return {
+      routes,
+      pages(app, { gate }) {
+        const guard = boardGuard(adminTokens, publicBaseUrl, gate);
+        app.use(CONSOLE_PATHS.queues, guard, recordedBoard(actions, log), board.handler);
+      },
+      stop: board.stop,
+    };
+  },
+};
