@@ -9,7 +9,7 @@
 -- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
 --          INSUFFICIENT_BALANCE required available asset. A repeated operation changes nothing: it returns OK 1, or
 --          IDEMPOTENCY_KEY_REUSED when it was remembered with other sets.
--- Emits    BALANCE
+-- Emits    BALANCE, and before it one with the grant of a new wallet
 -- Bound    one wallet
 
 local agenda = require('lib.agenda')
@@ -64,7 +64,7 @@ if is_named then
   redis.call('SET', KEYS[5], ARGV[5], 'PX', ARGV[6])
 end
 book.write(b)
-ledger.write(accounts, shard, market, 1)
+ledger.write(accounts, shard, market, 1, now)
 local amount = math.abs(sets)
 outbox.write_moves(shard, market, b.sequence, now, address,
   outbox.move(sets > 0 and outbox.SPLIT or outbox.MERGE, amount, amount, amount))

@@ -6,7 +6,7 @@
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units   4 amount, micro-units
 --          5 interval in milliseconds
 -- Returns  { code, nowMs, detail }: OK with the free collateral, HALTED, or RATE_LIMITED with the milliseconds to wait
--- Emits    BALANCE
+-- Emits    BALANCE, and before it one with the grant of a new wallet
 -- Bound    one wallet
 
 local book = require('lib.book')
@@ -28,6 +28,6 @@ if wait_ms > 0 then
   return { 'RATE_LIMITED', integer.text(now_ms), integer.text(wait_ms) }
 end
 ledger.grant(accounts, 1, amount, now_ms)
-ledger.write(accounts, shard, nil, 1)
+ledger.write(accounts, shard, nil, 1, now_ms)
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.FAUCET, amount, 0, 0))
 return { 'OK', integer.text(now_ms), integer.text((ledger.cash(accounts, 1))) }

@@ -20,7 +20,6 @@ if grant > 0 and redis.call('HEXISTS', KEYS[2], address) == 0
   and tonumber(redis.call('GET', KEYS[5]) or '0') ~= book.HALTED then
   local accounts = ledger.read(shard, nil, { address }, 1, grant)
   ledger.move(accounts, 1, 0, 0)
-  ledger.write(accounts, shard, nil, 1)
-  outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
+  ledger.write(accounts, shard, nil, 1, now_ms)
 end
 return redis.call('HSETNX', KEYS[1], 'j', integer.text(now_ms))

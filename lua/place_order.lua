@@ -27,7 +27,7 @@
 --          MARKET_NOT_FOUND | MARKET_NOT_OPEN status | CANCEL_ONLY | HALTED | DEADLINE_EXCEEDED | ORDER_EXPIRED
 --          INVALID_NONCE_VALUE current | INSUFFICIENT_BALANCE required available asset
 --          POST_ONLY_WOULD_CROSS best | FOK_NOT_FILLED available | SELF_TRADE
--- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Emits    ORDER, or TRADE when it matched, and before it BALANCE with the grant of a new wallet; EXPIRE with AGAIN
 -- Bound    makersMax makers met, and STALE_MAX expired ones before them (lib/matching)
 
 local agenda = require('lib.agenda')

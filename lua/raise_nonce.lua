@@ -7,7 +7,7 @@
 --          4 milliseconds for which an operation is remembered; 0 for one that its caller did not name
 -- Returns  { code, nowMs, nonce, replayed }: OK with the new nonce, or for a repeated operation the nonce that it set and 1;
 --          HALTED; UNAVAILABLE far above maxmemory (lib/memory)
--- Emits    BALANCE, when the wallet is new and gets its grant
+-- Emits    BALANCE, and before it one with the grant of a new wallet
 -- Bound    one wallet
 
 local book = require('lib.book')
@@ -36,6 +36,6 @@ if is_named then
   redis.call('SET', KEYS[5], nonce, 'PX', ARGV[4])
 end
 redis.call('HSET', KEYS[4], address, nonce)
-ledger.write(accounts, shard, nil, 1)
+ledger.write(accounts, shard, nil, 1, now_ms)
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
 return { 'OK', integer.text(now_ms), nonce }

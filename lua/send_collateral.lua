@@ -10,7 +10,7 @@
 -- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry, and at the wallet's home the bitmap of its shards; SHORT, when
 --          there is too little, and at the wallet's home what hold_purse returns with OK, though it takes no hold and notes nothing;
 --          HALTED; BUSY, when another gatherer holds the purse
--- Emits    BALANCE
+-- Emits    BALANCE, with the grant of a new wallet
 -- Bound    one entry
 
 local book = require('lib.book')
@@ -61,5 +61,6 @@ local bitmap
 if is_home then
   bitmap = channel.note_shard(KEYS[6], address, tonumber(target))
 end
-outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
+outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address,
+  packed and outbox.move(outbox.NOTHING, 0, 0, 0) or outbox.move(outbox.GRANT, grant, 0, 0))
 return { 'OK', now_text, integer.text(amount), id, entry, bitmap }

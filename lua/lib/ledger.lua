@@ -13,12 +13,14 @@
 -- wallet in the lists. Its fields:
 -- `addresses`, `cash_of` and `tokens_of`: the addresses, their collateral accounts and their token accounts in one market
 -- (false where the wallet has none yet), all by slot;
--- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out;
+-- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out; `newcomer`: the
+-- slot of the wallet that was seen for the first time, absent when there is none;
 -- `new_holders`: the slots that hold tokens of the market for the first time, absent when there are none;
 -- `cash_moved` and `tokens_moved`: true once any collateral or any tokens moved.
 
 local integer = require('lib.integer')
 local order = require('lib.order')
+local outbox = require('lib.outbox')
 
 local ledger = {}
 
@@ -120,7 +122,7 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
     if packed then
       free, reserved, nonce, faucet_ms = ledger.open_cash(packed)
     elseif a.addresses[slot] ~= ledger.FEE then
-      free, a.granted = a.grant, a.granted + a.grant
+      free, a.granted, a.newcomer = a.grant, a.granted + a.grant, slot
     end
     a.cash_of[slot] = ledger.cash_with(free, reserved, nonce, faucet_ms, free_cash, reserved_cash)
     a.cash_moved = true
@@ -204,8 +206,9 @@ local function write_all(key, addresses, accounts, count)
   redis.call('HSET', key, unpack(changed, 1, n))
 end
 
--- Writes the accounts. `count` is the number of wallets that `read` was given.
-function ledger.write(a, shard, market, count)
+-- Writes the accounts. `count` is the number of wallets that `read` was given; `now_ms` is the time of a first grant, and not
+-- needed by a script that can see no new wallet.
+function ledger.write(a, shard, market, count, now_ms)
   if a.cash_moved then
     write_all(shard .. 'bal', a.addresses, a.cash_of, count)
   end
@@ -223,6 +226,9 @@ function ledger.write(a, shard, market, count)
     local tables = require('lib.tables')
     tables.make(shard .. 'bal')
     redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a.granted))
+    if a.newcomer and a.grant > 0 then
+      outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, a.addresses[a.newcomer], outbox.move(outbox.GRANT, a.grant, 0, 0))
+    end
   end
 end
 

@@ -150,7 +150,7 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
     end
   end
   local levels, count = book.write_levels(b)
-  ledger.write(accounts, q.shard, q.market, wallets)
+  ledger.write(accounts, q.shard, q.market, wallets, q.now_ms)
   if traded then
     redis.call('XADD', KEYS[1] .. ':t', trades.id(p.fill_ms, sequence), 'f', packed_fills)
   end

@@ -14,8 +14,8 @@ local outbox = {}
 outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.BALANCE = 1, 2, 3, 4, 5, 6
 -- The settlement of a match: it has the match's sequence and time, and does not raise the market's sequence. No level changes.
 outbox.SETTLE = 7
--- The reason why a balance changed: none, faucet, split, merge, payout.
-outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1, 2, 3, 4
+-- The reason why a balance changed: none, faucet, split, merge, payout, first grant.
+outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM, outbox.GRANT = 0, 1, 2, 3, 4, 8
 -- With funds on a chain: the end of a match that failed, for a wallet that bought and one that sold. Between these codes is the one
 -- that the journal uses for trades (src/store/records/position.ts).
 outbox.BUY_FAILED, outbox.SELL_FAILED = 6, 7

@@ -38,6 +38,23 @@ async function positions(trader: Trader, market: Market): Promise<Record<string,
   );
 }
 
+/** What a line of the activity has null when it is no trade. */
+const NO_TRADE = Object.fromEntries(
+  [
+    'marketId',
+    'conditionId',
+    'side',
+    'outcomeIndex',
+    'role',
+    'price',
+    'size',
+    'fee',
+    'feeAsset',
+    'tradeId',
+    'orderHash',
+  ].map((name) => [name, null]),
+);
+
 const changesOf = async (trader: Trader, query = ''): Promise<string[]> =>
   (await trader.get(`/me/activity${query}`)).body.data.map(
     ({ type, changes }: { type: string; changes: Record<string, string> }) =>
@@ -82,6 +99,7 @@ test('a position has average cost, value and profit from the split to the payout
     'TRADE -7 10 0',
     'TRADE -6 10 0',
     'TRADE -18 30 0',
+    'GRANT 10000 0 0',
   ]);
   expect(await changesOf(bob)).toEqual([
     'REDEEM 30 -30 -80',
@@ -90,6 +108,7 @@ test('a position has average cost, value and profit from the split to the payout
     'TRADE 6 -10 0',
     'TRADE 18 -30 0',
     'SPLIT -100 100 100',
+    'GRANT 10000 0 0',
   ]);
   for (const [trader, cash] of [
     [alice, '10019'],
@@ -154,7 +173,7 @@ test('trades and activity show the part of the wallet’s own order, and a walle
   });
   expect((await alice.get('/me/activity')).body.data).toEqual([
     {
-      id: '0-0',
+      id: '1-0',
       type: 'TRADE',
       occurredAt: ISO,
       marketId: market.id,
@@ -169,6 +188,13 @@ test('trades and activity show the part of the wallet’s own order, and a walle
       tradeId: id,
       orderHash: taker.body.orderHash,
       changes: { collateral: '-6', yes: '10', no: '0' },
+    },
+    {
+      ...NO_TRADE,
+      id: '0-0',
+      type: 'GRANT',
+      occurredAt: ISO,
+      changes: { collateral: '10000', yes: '0', no: '0' },
     },
   ]);
   await alice.submit(market, limit('SELL', 0, 7_000, 200));
@@ -202,7 +228,9 @@ test('a walk neither skips nor repeats a line while lines are added, even within
     let cursor: string | null = null;
     do {
       const { body }: Answer = await alice.get(`/me/${list}?limit=3${cursor ? `&cursor=${cursor}` : ''}`);
-      seen.push(...body.data.map((row: Record<string, string>) => row.price));
+      seen.push(
+        ...body.data.flatMap(({ type, price }: Record<string, string>) => (type === 'GRANT' ? [] : [price])),
+      );
       cursor = body.nextCursor;
       await alice.post(`/markets/${other.id}/split`, { size: '1' });
       await alice.submit(other, limit('BUY', 0, 5_000, 100));

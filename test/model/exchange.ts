@@ -70,8 +70,19 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     emit(kind, id, hashes(list));
     return list.length;
   }
+  /** The wallets that have had their grant. */
+  const known = new Set<string>();
+  /** A wallet gets its grant with the first command that changes its collateral or its nonce. */
+  function welcome(who: string): void {
+    if (known.has(who)) return;
+    known.add(who);
+    const moves = [`GRANT ${grantMicro} 0 0`];
+    if (grantMicro > 0)
+      emitted.push({ kind: 'BALANCE', market: '--------', sequence: 0, orders: [], wallets: [who], moves });
+  }
   const nonce = (who: string): number => nonces.get(who) ?? 0;
   function raise(who: string): Answer {
+    welcome(who);
     nonces.set(who, nonce(who) + 1);
     const moves = ['NOTHING 0 0 0'];
     emitted.push({ kind: 'BALANCE', market: '--------', sequence: 0, orders: [], wallets: [who], moves });
@@ -189,6 +200,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       m.resting.push(order);
       reserve(r, bound(r, matching.remaining(order)));
     }
+    if (filled > 0n || m.resting.includes(order)) welcome(r.maker);
     const makers = [...fills.map(({ maker }) => maker), ...stale, ...stopped];
     emit(fills.length > 0 ? 'TRADE' : 'ORDER', m.id, [r.orderHash, ...hashes(makers)]);
     return { code: 'BOOKED', order, fills };
@@ -240,6 +252,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       if (free + change < 0n) return refuse('INSUFFICIENT_BALANCE', -change, free, name);
     }
     for (const [asset, change] of Object.entries(changes)) account(asset, who).free += change;
+    welcome(who);
     m.openInterest += sets;
     operations.set(operation, sets);
     const amount = sets > 0n ? sets : -sets;
@@ -285,7 +298,20 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     markets.set(id, { id, ...start, resting: [], ended: null });
     emit('MARKET', id, []);
   }
-  const verbs = { addMarket, place, cancel, sweep, leave, expire, convert, move, clear, raise, invalidate };
+  const verbs = {
+    addMarket,
+    place,
+    cancel,
+    sweep,
+    leave,
+    expire,
+    convert,
+    move,
+    clear,
+    raise,
+    invalidate,
+    welcome,
+  };
   const ends = {
     resolve,
     mayPay,

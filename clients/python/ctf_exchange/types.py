@@ -675,7 +675,7 @@ class ActivityPage(TypedDict):
 
 class Activity(TypedDict):
     id: str
-    type: Literal["TRADE", "SPLIT", "MERGE", "FAUCET", "REDEEM", "REVERSAL"]
+    type: Literal["TRADE", "SPLIT", "MERGE", "FAUCET", "REDEEM", "REVERSAL", "GRANT"]
     occurredAt: str
     marketId: Optional[str]
     conditionId: Optional[str]

@@ -207,7 +207,7 @@ export interface OwnTrade extends Trade {
 /** An event of a wallet; the members of a trade are null for other events. */
 export interface Activity {
   readonly id: string;
-  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'FAUCET' | 'REDEEM' | 'REVERSAL';
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'FAUCET' | 'REDEEM' | 'REVERSAL' | 'GRANT';
   readonly occurredAt: IsoTime;
   readonly marketId: string | null;
   readonly conditionId: string | null;

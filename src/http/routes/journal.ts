@@ -2,6 +2,7 @@ import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { JournalRow, TradeRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
+import { isDeposit } from '../../store/records/moves';
 import { tradeId } from '../../store/records/order-views';
 import { JOURNAL_CURSOR_MAX } from '../../store/shards/journal-cursor';
 import {
@@ -72,7 +73,7 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
       const terms = await termsOf(row.side.order.marketId);
       return presentTradeActivity(row.id, row.side, fillOf(row, terms), changeOf(row.side), terms);
     }
-    const terms = row.move.reason === 'FAUCET' ? null : await termsOf(row.marketId);
+    const terms = isDeposit(row.move) ? null : await termsOf(row.marketId);
     return presentMove(row.id, row.atMs, row.move, terms);
   }
 

@@ -106,7 +106,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     do {
       const page = { limit: ROWS_PER_PAGE, cursor, sinceMs };
       const { rows, next } = await journal.rows(wallet, {}, page);
-      changes.push(...rows.map(walletChangeOf));
+      changes.push(...rows.filter((row) => !isGrant(row)).map(walletChangeOf));
       cursor = next;
     } while (cursor !== null && changes.length < ROWS_MAX);
     const oldestMs = changes.at(-1)?.atMs ?? sinceMs;
@@ -133,6 +133,9 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
 
   return [read(PATHS.myPortfolio, portfolio, 'required')];
 }
+
+/** The first grant counts as always there, as in the value of a wallet that has done nothing yet. */
+const isGrant = (row: JournalRow): boolean => row.type === 'MOVE' && row.move.reason === 'GRANT';
 
 const isHeld = ({ sizeMicro }: HeldPosition): boolean => sizeMicro > 0n;
 

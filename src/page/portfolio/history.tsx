@@ -17,6 +17,7 @@ const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
   ['REDEEM', 'Payouts'],
   ['SPLIT', 'Splits'],
   ['MERGE', 'Merges'],
+  ['GRANT', 'Starting funds'],
   ['FAUCET', 'Test funds'],
   ['REVERSAL', 'Failed trades'],
 ];
@@ -69,7 +70,15 @@ export const History = ({ journal }: { readonly journal: Journal }) => {
 const Row = ({ one }: { readonly one: Activity }) => (
   <li class="order" data-testid="activity" data-type={one.type}>
     <span class="order-question">
-      {one.marketId === null ? 'Test funds' : <MarketLink marketId={one.marketId} />}
+      {one.marketId === null ? (
+        one.type === 'GRANT' ? (
+          'Starting funds'
+        ) : (
+          'Test funds'
+        )
+      ) : (
+        <MarketLink marketId={one.marketId} />
+      )}
     </span>
     <span class="order-what">{wordsOf(one)}</span>
     <span class="order-filled" />

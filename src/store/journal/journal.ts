@@ -6,7 +6,7 @@ import type { DurabilityChecks } from '../health/durability';
 import { positionOf } from '../outbox/lease';
 import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
 import { decodeResolution } from '../records/market';
-import { givesTokens, type Move } from '../records/moves';
+import { givesTokens, isDeposit, type Move } from '../records/moves';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from '../records/position';
 import { coalesce } from '../redis/coalesce';
@@ -147,7 +147,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
   }
 
   async function changesOf(marketId: MarketId, move: Move): Promise<readonly Change[]> {
-    if (move.reason === 'FAUCET') return [];
+    if (isDeposit(move)) return [];
     if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro));
     if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro));
     const tokens = [BigInt(move.yesMicro), BigInt(move.noMicro)] as const;

@@ -114,10 +114,11 @@ export function createKnownLines({ redis, run, keys, past }: Options) {
   return { matchesOf, payoutsOf };
 }
 
-/** The identity of a line: a trade's market and sequence, a payout's market. */
+/** The identity of a line: a trade's market and sequence, a payout's market; a wallet has one grant. */
 function nameOf(line: Buffer): string | null {
   const entry = unpackEntry(line);
   if (entry.type === 'TRADE') return `${entry.ref.marketId} ${entry.ref.tradeMs}-${entry.ref.sequence}`;
+  if (entry.move.reason === 'GRANT') return 'grant';
   return entry.move.reason === 'REDEEM' ? `${entry.marketId} redeem` : null;
 }
 

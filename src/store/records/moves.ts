@@ -6,13 +6,13 @@ import { OUTBOX_MOVE } from './layout';
  * such change (position.ts).
  */
 export const MOVE_REASONS = [
-  ...(['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM', null, 'BUY_FAILED', 'SELL_FAILED'] as const),
+  ...(['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM', null, 'BUY_FAILED', 'SELL_FAILED', 'GRANT'] as const),
 ] as const;
 export type MoveReason = NonNullable<(typeof MOVE_REASONS)[number]>;
 
 /**
- * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET gives
- * collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral. The failure of a
+ * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET and a GRANT
+ * give collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral. The failure of a
  * match on the chain undoes a purchase (BUY_FAILED takes tokens) or a sale (SELL_FAILED gives them back).
  */
 export interface Move {
@@ -25,6 +25,10 @@ export interface Move {
 /** Whether the move gives tokens and takes collateral; the others do the reverse. */
 export const givesTokens = ({ reason }: Pick<Move, 'reason'>): boolean =>
   reason === 'SPLIT' || reason === 'SELL_FAILED';
+
+/** Whether the move pays collateral into the wallet that no market paid. */
+export const isDeposit = ({ reason }: Pick<Move, 'reason'>): boolean =>
+  reason === 'FAUCET' || reason === 'GRANT';
 
 export const MOVE_BYTES = OUTBOX_MOVE.bytes;
 

@@ -13,6 +13,8 @@ const brief = (e: OutboxEvent) => ({
   orders: e.orderHashes,
 });
 
+const isGrant = ({ moves }: OutboxEvent): boolean => moves.some(({ reason }) => reason === 'GRANT');
+
 test('every change has one entry, with the new levels and the changed orders, the taker first', async () => {
   const w = world();
   await w.market();
@@ -22,7 +24,7 @@ test('every change has one entry, with the new levels and the changed orders, th
   const taker = w.buy(alice, YES, '20', '0.55');
   const { record } = await w.place(taker);
   await w.engine.cancel(null, alice, taker.orderHash, 'USER');
-  const told = await w.outbox();
+  const told = (await w.outbox()).filter((event) => !isGrant(event));
   expect(told.map(brief)).toEqual([
     { kind: 'MARKET', sequence: 1, levels: [], orders: [] },
     { kind: 'ORDER', sequence: 2, levels: ['a5500 1000/1'], orders: [first] },
@@ -70,10 +72,28 @@ test('sets, grants and every step of a market’s life have entries', async () =
   expect(
     told.map(({ kind, marketId, sequence, wallets }) => ({ kind, marketId, sequence, wallets })),
   ).toEqual([
+    { kind: 'BALANCE', marketId: '--------', sequence: 0, wallets: [alice] },
     { kind: 'BALANCE', marketId: 'market00', sequence: 1, wallets: [alice] },
+    { kind: 'BALANCE', marketId: '--------', sequence: 0, wallets: [bob] },
     { kind: 'BALANCE', marketId: '--------', sequence: 0, wallets: [bob] },
     { kind: 'MARKET', marketId: 'market00', sequence: 2, wallets: [] },
   ]);
+});
+
+test('the first grant of a wallet has an entry of its own, before that of the command, and once', async () => {
+  const w = world();
+  await w.market();
+  await w.place(w.buy(alice, YES, '1', '0.60'));
+  await w.place(w.buy(bob, NO, '1', '0.40'));
+  await w.engine.raiseNonce(carla, null);
+  await w.split(carla, '1');
+  await w.place(w.buy(alice, YES, '1', '0.60'));
+  const grant = { collateralMicro: 10_000_000_000, yesMicro: 0, noMicro: 0, reason: 'GRANT' };
+  const told = (await w.outbox()).slice(1);
+  expect(told.map((event) => (isGrant(event) ? event.wallets : event.kind))).toEqual([
+    ...[[alice], 'ORDER', [bob], 'TRADE', [carla], 'BALANCE', 'BALANCE', 'ORDER'],
+  ]);
+  expect(told.filter(isGrant).flatMap(({ moves }) => moves)).toEqual([grant, grant, grant]);
 });
 
 test('a command that changes nothing has no entry', async () => {

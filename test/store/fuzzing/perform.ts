@@ -247,6 +247,7 @@ async function credit(stage: SideBySide, who: string, amount: number): Promise<v
     const wait = (faucet.get(who) ?? 0) + FAUCET_MS - now();
     if (wait > 0) return refuse('RATE_LIMITED', wait);
     faucet.set(who, now());
+    model.welcome(who);
     model.account('cash', who).free += BigInt(amount);
     const moves = [`FAUCET ${amount} 0 0`];
     const news = { market: '--------', sequence: 0, orders: [], wallets: [who], moves };

@@ -12,6 +12,7 @@ export const JOURNAL: readonly (readonly [name: string, patch: Patch])[] = [
     'a faucet not told',
     { file: 'credit_account.lua', from: 'outbox.FAUCET, amount', to: 'outbox.FAUCET, 0' },
   ],
+  ['a grant not told', { file: 'lib/ledger.lua', from: 'outbox.GRANT, a.grant', to: 'outbox.GRANT, 0' }],
   [
     'payouts told the wrong way round',
     { file: 'pay_holders.lua', from: 'outbox.REDEEM, worth, yes, no', to: 'outbox.REDEEM, worth, no, yes' },

@@ -131,8 +131,8 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Activity: object({
     id: text('The id is unique in the list of one wallet.'),
     type: choice(
-      ['TRADE', 'SPLIT', 'MERGE', 'FAUCET', 'REDEEM', 'REVERSAL'],
-      '`REDEEM` is the payout of a market that has ended, `REVERSAL` the end of a trade that failed on the chain.',
+      ['TRADE', 'SPLIT', 'MERGE', 'FAUCET', 'REDEEM', 'REVERSAL', 'GRANT'],
+      '`GRANT` is the collateral that a wallet gets when it is first seen, `REDEEM` the payout of a market that has ended, `REVERSAL` the end of a trade that failed on the chain.',
     ),
     occurredAt: ref('Time'),
     marketId: nullable(ref('MarketId')),
