@@ -3,7 +3,8 @@
 -- given one become INVALIDATED, reason NONCE, and release their reserves. The step that finds no more of them removes the
 -- wallet from the list. While the exchange is HALTED it does nothing; it continues afterwards.
 --
--- {x}:nn   hash: address (20 bytes) -> the nonce below which its orders are to be invalidated
+-- {x}:nn   hash: address (20 bytes) -> the nonce below which its orders are to be invalidated; a submission that meets such an
+--          order invalidates it (lib/plan)
 --
 -- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:nn   7 {x}:mode; and, by the records found, the
 --          books and token accounts of their markets, all in this slot

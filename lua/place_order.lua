@@ -21,14 +21,14 @@
 --          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
 --          REPLAYED  record                                     this hash was booked before; nothing changed
---          AGAIN                                                stale makers were expired; run it again
+--          AGAIN                                                stale makers were expired or invalidated; run it again
 --          GONE                                                 the market has the trace of this order: ask the archive for it
 --          a refusal code and its detail, nothing changed:
 --          MARKET_NOT_FOUND | MARKET_NOT_OPEN status | CANCEL_ONLY | HALTED | DEADLINE_EXCEEDED | ORDER_EXPIRED
 --          INVALID_NONCE_VALUE current | INSUFFICIENT_BALANCE required available asset
 --          POST_ONLY_WOULD_CROSS best | FOK_NOT_FILLED available | SELF_TRADE
--- Emits    ORDER, or TRADE when it matched, and before it BALANCE with the grant of a new wallet; EXPIRE with AGAIN
--- Bound    makersMax makers met, and STALE_MAX expired ones before them (lib/matching)
+-- Emits    ORDER, or TRADE when it matched, and before it BALANCE with the grant of a new wallet; EXPIRE or CANCEL with AGAIN
+-- Bound    makersMax makers met, and STALE_MAX expired or invalid ones before them (lib/matching)
 
 local agenda = require('lib.agenda')
 local book = require('lib.book')

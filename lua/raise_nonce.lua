@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- raise_nonce: raises a wallet's order nonce by one. From now on an order signed with a lower nonce is refused. Resting orders
--- with a lower nonce are left to lua/invalidate_orders.lua, which the worker runs if the caller has died.
+-- with a lower nonce fill no order any more; lua/invalidate_orders.lua ends them, which the worker runs if the caller has died.
 --
 -- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:nn   5 {x}:op:<operation>   6 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units

@@ -9,13 +9,13 @@
 -- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
---          AGAIN                                                stale makers were expired; run it again
+--          AGAIN                                                stale makers were expired or invalidated; run it again
 --          GONE                                                 the market has the trace of the new order: ask the archive
 --          a refusal code and its detail, nothing changed: those of place_order, in the same order, and these two before the
 --          codes about money and the book:
 --          ORDER_NOT_FOUND                                      the old order is not this wallet's in this market
 --          ORDER_NOT_CANCELLABLE old record                     the old order is final
--- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE or CANCEL with AGAIN
 -- Bound    as place_order
 
 local agenda = require('lib.agenda')

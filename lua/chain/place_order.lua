@@ -8,7 +8,7 @@
 --          4... as lua/place_order.lua
 -- Returns  { BOOKED, record, fills }, when it was booked, or with `dryRun` would have been. Else { code, nowMs, ... }
 --          REPLAYED  record, ''                                 this hash was booked before; nothing changed
---          AGAIN                                                stale makers were expired; run it again
+--          AGAIN                                                stale makers were expired or invalidated; run it again
 --          GONE                                                 the market has the trace of this order: ask the archive for it
 --          UNSEEN                                               read the wallet from the chain (observe_wallets), then run it again
 --          a refusal code and its detail, nothing changed: those of lua/place_order.lua, with CANCEL_ONLY also while the chain
@@ -19,7 +19,7 @@
 --                     limit is what counts of fresh funds and unsettled what is promised of them (lib/fresh; the funds are watched from
 --                     now on), 3 when both are of the new wallets of the client's address; growsAt the
 --          value of settled matches at which the limit grows, 0 for never, and required what this order counts for
--- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Emits    ORDER, or TRADE when it matched; EXPIRE or CANCEL with AGAIN
 -- Bound    as lua/place_order.lua
 
 local booking = require('lib.booking')

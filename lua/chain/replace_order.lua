@@ -8,7 +8,7 @@
 -- Returns  { BOOKED, record, fills, old record }. Else { code, nowMs, ... } as place_order of a chain's data, and
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
 --          ORDER_NOT_FOUND | ORDER_NOT_CANCELLABLE old record, before the codes about money and the book
--- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE or CANCEL with AGAIN
 -- Bound    as place_order
 
 local booking = require('lib.booking')

@@ -120,17 +120,21 @@ function orders.retire_all(shard, records, event, status, reason, now_ms)
   end
 end
 
--- Expires makers that a submission met after their expiration. The submitter then runs the submission again. The makers
--- are `hashes` 2 to `count`. Returns the reply of place_order.
+-- Ends makers that a submission met after their expiration, and those below the nonce of their wallet. The submitter then runs
+-- the submission again. The makers are `hashes` 2 to `count`. Returns the reply of place_order.
 function orders.clear(shard, market, hashes, count, now_ms)
-  local stale = {}
+  local stale, void = {}, {}
   local records = orders.load(shard, hashes)
   for i = 2, count do
-    if records[i] and order.is_stale(records[i].expiration, now_ms) then
-      stale[#stale + 1] = records[i]
+    local record = records[i]
+    if record and order.is_stale(record.expiration, now_ms) then
+      stale[#stale + 1] = record
+    elseif record and order.nonce(record.body) < tonumber(redis.call('HGET', shard .. 'nn', record.maker) or '0') then
+      void[#void + 1] = record
     end
   end
-  orders.retire(shard, book.open(shard, market, 's'), stale, outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
+  orders.retire_all(shard, stale, outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
+  orders.retire_all(shard, void, outbox.CANCEL, order.INVALIDATED, order.REASON_NONCE, now_ms)
   return { 'AGAIN', integer.text(now_ms) }
 end
 

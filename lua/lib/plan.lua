@@ -16,8 +16,9 @@ local plan = {}
 --   left, filled      lots left to fill; lots filled, once the walk has ended
 --   quote, sets       the value of the filled lots in the taker's token (micro-units); lots of sets minted or merged
 --   fills, last_price the number of fills; the price of the latest
---   count, stale      makers met; the expired ones among them
+--   count, stale      makers met; those among them that expired or whose nonce is too low
 --   stop, best        the reason to stop; the price at which a POST_ONLY order would trade
+--   any_raised        whether wallets have resting orders below their nonce (lua/invalidate_orders.lua)
 --   fill_ms, sequence the time and the number of this match
 --   fees, charged     the fees of the makers, by maker; the fee of the taker (lib/charge)
 --   hashes            order hashes, the taker's first
@@ -46,11 +47,15 @@ local INFINITE = 9007199254740992
 local CANCEL_TAKER, CANCEL_MAKER = 1, 2
 
 -- Decides the cases in which a maker's lots alone do not. Returns the lots that trade; or 0 with the status and reason with
--- which the maker ends; or nil when the walk ends before this maker. `met` makers came before it.
-local function consider(q, p, met, maker, expiration, rest, price, lots)
+-- which the maker ends; or nil when the walk ends before this maker. `met` makers came before it. `is_void`: its nonce is too low.
+local function consider(q, p, met, maker, expiration, is_void, rest, price, lots)
   if order.is_stale(expiration, q.now_ms) then
     p.stale = p.stale + 1
     return 0, order.EXPIRED, order.REASON_EXPIRED
+  end
+  if is_void then
+    p.stale = p.stale + 1
+    return 0, order.INVALIDATED, order.REASON_NONCE
   end
   if q.is_budget then
     lots = math.floor((q.budget - p.quote) / (price * q.lot)) * q.lot
@@ -92,6 +97,15 @@ local function lower(q, b, yes, lots, orders)
   end
 end
 
+-- Returns the nonces below which orders of these records' wallets are still to be invalidated, as text, false where there is none.
+local function raised_of(q, records)
+  local makers = {}
+  for i = 1, #records do
+    makers[i] = records[i]:sub(order.MAKER_FROM, order.MAKER_TO)
+  end
+  return redis.call('HMGET', q.shard .. 'nn', unpack(makers))
+end
+
 -- Meets the makers number `from` to `to`, whose records are given. Returns true when the walk ends at one of them.
 local function meet(q, b, p, records, from, to)
   local side, outcome, now_ms = q.side, q.outcome, q.now_ms
@@ -101,6 +115,7 @@ local function meet(q, b, p, records, from, to)
   local is_plain = q.prevention == 0 and q.type ~= order.POST_ONLY and not q.is_budget
   local fill_ms, sequence, makers_max, liquidity = p.fill_ms, p.sequence, q.makers_max, b.liquidity
   local ended, level, level_lots, level_orders = false, 0, 0, 0
+  local raised = p.any_raised and raised_of(q, records)
   for i = from, to do
     local packed, hash = records[i - from + 1], hashes[i + 1]
     local created, number, kind, own, size, expiration, maker = struct.unpack(order.BODY_IN_MARKET, packed)
@@ -111,8 +126,10 @@ local function meet(q, b, p, records, from, to)
     end
     local rest, yes = size - filled, book.yes_price(own, order.outcome(kind))
     local price, lots, gone, status, reason = book.yes_price(yes, outcome), left < rest and left or rest, rest, nil, 0
-    if not is_plain or expiration > 0 or i > makers_max then
-      lots, status, reason = consider(q, p, i - 1, maker, expiration, rest, price, lots)
+    local least = raised and raised[i - from + 1]
+    if not is_plain or expiration > 0 or i > makers_max or least then
+      local is_void = least and order.nonce(body) < tonumber(least)
+      lots, status, reason = consider(q, p, i - 1, maker, expiration, is_void, rest, price, lots)
       if not lots then
         ended = true
         break
@@ -187,6 +204,8 @@ function plan.make(q, b, hash, record, best_total, gone)
     wallets = 1, addresses = { q.maker, nil, nil, nil, nil, nil, nil, nil }, slot_of = { [q.maker] = 1 }, newest = {},
     expiring = {},
   }
+  -- Few wallets at a time raise their nonce, for some milliseconds, so the list is empty as a rule.
+  p.any_raised = record and redis.call('EXISTS', q.shard .. 'nn') == 1
   local hashes, records, from, n = p.hashes, { record }, 1, record and 1 or 0
   while n > 0 and not meet(q, b, p, records, from, from + n - 1) do
     local step = from == 1 and next_step(q, p, best_total) or STEP_MAX

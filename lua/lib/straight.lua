@@ -58,8 +58,8 @@ end
 -- Books an order that pays no fee and is filled by the first order of the other side. `opposite` is the sorted set of that
 -- side, `best_level` the name of its best level and `best_total` the packed total there; `first` is the record of its first
 -- order, under `first_hash`, and `first_account` the collateral account of that maker. The taker's collateral account is
--- passed field by field. Returns the record and the packed fill, or nil when the first order cannot fill this one, is stale
--- or belongs to the taker.
+-- passed field by field. Returns the record and the packed fill, or nil when the first order cannot fill this one, is stale,
+-- may be below the nonce of its wallet or belongs to the taker.
 function straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, best_total,
     status, mode, sequence, liquidity, trade_ms, volume, sets, first_hash, first, free, reserved, nonce, faucet_ms,
     first_account)
@@ -93,6 +93,9 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
   local cash = ledger.cash_with(free, reserved, nonce, faucet_ms, paid, 0)
   local new_held = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, got, 0)
   free, reserved, nonce, faucet_ms = ledger.open_cash(first_account)
+  if nonce > 0 and redis.call('EXISTS', shard .. 'nn') == 1 then
+    return nil
+  end
   yes_free, yes_reserved, no_free, no_reserved = 0, 0, 0, 0
   if held[2] then
     yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(held[2])

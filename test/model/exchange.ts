@@ -167,10 +167,14 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (short) return short;
     const m = market(r.marketId);
     const others = m.resting.filter((o) => o !== old);
-    const plan = matching.walk(r, others, makersMax, nowMs);
+    const plan = matching.walk(r, others, makersMax, nowMs, nonce);
     const { fills, stale, stopped } = plan;
+    const isLate = ({ request }: ModelOrder): boolean => matching.isExpired(request, nowMs);
+    const isInvalid = (o: ModelOrder): boolean => !isLate(o);
     if (stale.length > staleMax) {
-      leave(m.id, stale.slice(0, staleMax + 1), 'EXPIRED', nowMs);
+      const first = stale.slice(0, staleMax + 1);
+      leave(m.id, first.filter(isLate), 'EXPIRED', nowMs);
+      leave(m.id, first.filter(isInvalid), 'NONCE', nowMs);
       return place(r, nowMs, oldHash);
     }
     const outcome = matching.verdict(r, plan);
@@ -194,7 +198,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     m.sequence = sequence;
     orders.set(r.orderHash, order);
     settle(m, order, fills);
-    retire(stale, 'EXPIRED', 'EXPIRED', nowMs);
+    retire(stale.filter(isLate), 'EXPIRED', 'EXPIRED', nowMs);
+    retire(stale.filter(isInvalid), 'INVALIDATED', 'NONCE', nowMs);
     retire(stopped, 'CANCELLED', 'SELF_TRADE', nowMs);
     if (order.status === 'OPEN' || order.status === 'PARTIALLY_FILLED') {
       m.resting.push(order);

@@ -48,8 +48,14 @@ export function sideOf(resting: readonly ModelOrder[], bids: boolean): ModelOrde
   const side = resting.filter((o) => isBid(o.request) === bids);
   return side.sort((a, b) => worse(a) - worse(b) || a.sequence - b.sequence);
 }
-/** Meets the other side in its order of priority. */
-export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: number, nowMs: number): Plan {
+/** Meets the other side in its order of priority; orders below the nonce of their wallet are in the way. */
+export function walk(
+  r: PlaceRequest,
+  resting: readonly ModelOrder[],
+  most: number,
+  nowMs: number,
+  nonceOf: (who: string) => number,
+): Plan {
   const plan: Plan = { fills: [], stale: [], stopped: [], stop: null };
   const crosses = (yes: bigint): boolean => (isBid(r) ? yes <= yesPrice(r) : yes >= yesPrice(r));
   for (const maker of sideOf(resting, !isBid(r)).filter((o) => crosses(yesPrice(o.request)))) {
@@ -57,9 +63,9 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     const lot = BigInt(r.lotLots);
     const affordable = ((BigInt(r.order.budgetMicro) - spent(plan)) / (price * lot)) * lot;
     const left = isBudget(r) ? affordable : BigInt(r.order.sizeLots) - taken(plan);
-    // An expired maker is expired before the budget turns out to be too small for it.
+    // A maker is expired or invalidated before the budget turns out to be too small for it.
     if (left === 0n && !isBudget(r)) break;
-    if (isExpired(maker.request, nowMs)) {
+    if (isExpired(maker.request, nowMs) || maker.request.nonce < nonceOf(maker.request.maker)) {
       plan.stale.push(maker);
       continue;
     }

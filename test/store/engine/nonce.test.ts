@@ -1,5 +1,5 @@
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
-import { alice, bob, NO, YES } from '../../support/engine-world';
+import { alice, bob, carla, NO, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();
@@ -55,6 +55,54 @@ describe('a raised nonce', () => {
     // A repeated old order is recognised, because it was accepted once.
     const again = await w.place(old[0] as never);
     expect(again).toMatchObject({ replayed: true, record: { status: 'INVALIDATED' } });
+  });
+
+  test('keeps every lower order from being filled, also when no process goes on', async () => {
+    const w = world();
+    await w.market();
+    const low = w.buy(alice, YES, '10', '0.60');
+    await w.place(low);
+    await w.place(w.buy(carla, YES, '5', '0.55'));
+    expect((await w.balance(alice)).cash).toBe('9994 (6)');
+    await w.engine.raiseNonce(alice, 'one');
+    // One maker could fill it whole, and its limit reaches only that of Alice: it rests.
+    const short = w.buy(bob, NO, '4', '0.41');
+    expect((await w.place(short)).record).toMatchObject({ status: 'OPEN', filledLots: 0 });
+    expect(await w.stored(low)).toMatchObject({ status: 'INVALIDATED', reason: 'NONCE', filledLots: 0 });
+    expect((await w.balance(alice)).cash).toBe('10000 (0)');
+    expect(await w.book()).toMatchObject({ bids: ['0.55 5 1'], asks: ['0.59 4 1'], liquidity: '4.39' });
+    // Neither is the wallet's order of today held back, nor that of another wallet.
+    await w.place(w.buy(alice, YES, '2', '0.58', { nonce: 1 }));
+    const taker = await w.place(w.buy(bob, NO, '7', '0.45'));
+    expect(taker.fills.map(({ pricePips, sizeLots }) => [pricePips, sizeLots])).toEqual([
+      [4_200, 200],
+      [4_500, 500],
+    ]);
+    expect(await w.balance(alice)).toMatchObject({ cash: '9998.84 (0)', yes: '2 (0)' });
+  });
+
+  test('leaves a taker the makers behind its orders, of any number', async () => {
+    const w = world();
+    await w.market();
+    const lows = Array.from({ length: 205 }, () => w.buy(alice, YES, '1', '0.60'));
+    for (const order of lows) await w.place(order);
+    const late = w.buy(bob, YES, '1', '0.60', { expires: Math.floor(w.now() / 1000) + 1 });
+    await w.place(late);
+    await w.place(w.buy(carla, YES, '1', '0.60'));
+    await w.engine.raiseNonce(alice, 'one');
+    await w.clock(w.now() + 1_000);
+    const dry = await w.place({ ...w.buy(bob, NO, '3', '0.40'), dryRun: true });
+    expect(dry.record).toMatchObject({ status: 'PARTIALLY_FILLED', filledLots: 100 });
+    const { record, fills } = await w.place(w.buy(bob, NO, '3', '0.40'));
+    expect([record.filledLots, fills.map(({ makerHash }) => makerHash).length]).toEqual([100, 1]);
+    const ends = await Promise.all([...lows, late].map((order) => w.stored(order)));
+    expect(
+      new Set(ends.slice(0, -1).map((end) => `${end?.status} ${end?.reason} ${end?.filledLots}`)),
+    ).toEqual(new Set(['INVALIDATED NONCE 0']));
+    expect(ends.at(-1)).toMatchObject({ status: 'EXPIRED', filledLots: 0 });
+    expect((await w.balance(alice)).cash).toBe('10000 (0)');
+    await w.engine.invalidateAll(alice, 1);
+    expect((await w.state()).money.expiries).toEqual([]);
   });
 
   test('skips none of the orders that have the same age', async () => {
