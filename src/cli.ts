@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import './app/source-maps';
 import { createInterface } from 'node:readline/promises';
+import type { Extension } from './app/extension';
+import { chosenExtensions, commandsOf } from './app/extensions';
 import { PROGRAM } from './app/program';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
 import { loadConfig, processEnvironment } from './config/load';
 import { misspelt } from './config/misspelt';
 import { reportAndExit } from './config/report';
+import { parseExtensions } from './config/values';
 import { createLogger } from './log';
 
 const EXIT_BROKEN = 4;
@@ -15,6 +18,16 @@ const EXIT_BROKEN = 4;
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : EXIT_BROKEN),
 );
+
+/** The help needs no other variable. */
+function extensions(): readonly Extension[] {
+  const text = processEnvironment().EXTENSIONS?.trim() || 'all';
+  try {
+    return chosenExtensions({ extensions: parseExtensions(text) });
+  } catch (error) {
+    return reportAndExit(error);
+  }
+}
 
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -26,6 +39,7 @@ async function ask(question: string): Promise<string> {
 }
 
 runCli(process.argv.slice(2), {
+  extensions: commandsOf(extensions()),
   version: PROGRAM.version,
   open: async () => {
     const config = loadConfig(processEnvironment(), 'other');

@@ -46,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 /** Packages that only one room uses (chain and auth share ethers). */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
-  joi: ['wire'],
+  joi: ['wire', 'extensions'],
   ethers: ['auth', 'chain', 'page', 'demo'],
   siwe: ['auth'],
   jsonwebtoken: ['auth'],
@@ -66,7 +66,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@bull-board/api': ['extensions'],
   '@bull-board/express': ['extensions'],
   pino: ['log.ts'],
-  commander: ['cli'],
+  commander: ['cli', 'extensions'],
   'prom-client': ['metrics'],
   preact: ['page'],
   'lightweight-charts': ['page'],

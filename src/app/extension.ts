@@ -1,3 +1,4 @@
+import type { AddCommands } from '../cli/store';
 import type { Config } from '../config/load';
 import type { WebPart } from '../http/web-part';
 import type { Logger } from '../log';
@@ -12,6 +13,8 @@ export interface Extension {
   readonly name: string;
   /** Its operations, as the API documents describe them. */
   readonly api?: ApiPart;
+  /** Adds its commands to those of operators. */
+  readonly commands?: AddCommands;
   /** Opens its part of a web process. */
   web?(host: WebHost): WebPart;
 }

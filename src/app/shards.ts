@@ -15,10 +15,9 @@ import { createStoredLines } from '../store/journal/stored';
 import { type AccountLogs, createAccountLogs } from '../store/outbox/account-log';
 import { createOutboxLag, type LagGauge } from '../store/outbox/lag';
 import { type Broadcasts, createBroadcasts } from '../store/outbox/update-log';
-import { type Comments, createComments } from '../store/people/comments';
+import { createJoining, type Joining, joinWithoutGrant } from '../store/people/joining';
 import { type Actions, createActions } from '../store/people/operator-log';
 import { createPresence, type Presence } from '../store/people/presence';
-import { createProfiles, joinWithoutGrant, type Profiles } from '../store/people/profiles';
 import { createAnswerCache } from '../store/reads/answer-cache';
 import { createMarketList, type MarketList } from '../store/reads/market-list';
 import { createReads, type Reads } from '../store/reads/reads';
@@ -57,8 +56,7 @@ export interface ShardParts {
   readonly journalWriter: Journal;
   readonly journal: JournalReads;
   readonly journalRebuild: JournalRebuild;
-  readonly profiles: Profiles;
-  readonly comments: Comments;
+  readonly joining: Joining;
   readonly presence: Presence;
   readonly actions: Actions;
   readonly broadcasts: Broadcasts;
@@ -71,12 +69,12 @@ interface Door extends SharedParts {
   readonly keys: ShardKeys;
 }
 
-function openProfiles(door: Door): Profiles {
+function openJoining(door: Door): Joining {
   const { redis, keys, clock, config } = door;
   const { chain, grantOn, paperGrantMicro } = config;
   const joinGrantMicro = grantOn === 'sign-in' ? paperGrantMicro : 0;
-  const profiles: Profiles = createProfiles({ ...door, joinGrantMicro });
-  return chain === null ? profiles : { ...profiles, join: joinWithoutGrant(redis, keys, clock.now) };
+  const joining = createJoining({ ...door, joinGrantMicro });
+  return chain === null ? joining : { ...joining, join: joinWithoutGrant(redis, keys, clock.now) };
 }
 
 /** Keeps, reads and corrects journals. */
@@ -117,8 +115,7 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
     settlements,
     matches,
     ...openJournals({ ...door, past, matches, settlements }, doubts),
-    profiles: openProfiles(door),
-    comments: createComments(door),
+    joining: openJoining(door),
     presence: createPresence(door),
     actions: createActions(door),
     broadcasts: createBroadcasts({ redis, run, keys, past }),

@@ -26,7 +26,7 @@ import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
-import { partOf } from '../store/shards/directory';
+import { type Directory, partOf } from '../store/shards/directory';
 import { healthOverShards } from '../store/shards/health';
 import { createShardWatch } from '../store/shards/shard-watch';
 import type { Channels } from '../store/verbs/channels';
@@ -170,6 +170,8 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
     ...{ ...shard, ...trade, standings, books, reads, broadcasts, keysOf, shardOf },
     finishListing: null as (() => Promise<void>) | null,
     channels: null as Channels | null,
+    /** Which shard has a market; null with one shard. */
+    directory: null as Directory | null,
     /** Each shard by itself, for those who work for one at a time. */
     shards: [{ ...shard, ...trade, reads }],
     health: createHealth({
@@ -204,6 +206,7 @@ function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<t
   return {
     ...{ ...first, ...over, engine, markets, ownMarkets: markets, chainRequests, shards },
     ...{ books: null, finishListing: listing.finish },
+    directory,
     shardOf: directory.shardOf,
     keysOf: async (id) => (await partOf(directory, parts, id)).keys,
     health: healthOverShards(healths, over.standings),

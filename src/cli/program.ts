@@ -1,7 +1,6 @@
 import { Argument, Command as Commander, Option } from 'commander';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
-import type { ProfileReset } from '../wire/requests/social';
 import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
 import { address, hash, SURE, wholeNumber } from './arguments';
 import { audit } from './audit';
@@ -23,10 +22,9 @@ import {
   showMarket,
   voidMarket,
 } from './markets';
-import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
 import { addShards } from './shards-commands';
-import type { Choose } from './store';
+import type { AddCommands, Choose } from './store';
 import { timed } from './timed';
 
 const ABOUT =
@@ -39,7 +37,11 @@ Exit codes: 0 done; 1 an audit or doctor that found something, or a repair that 
 const NAME = 'id, slug or condition id';
 
 /** Calls `choose` with the command and its checked arguments. */
-export function createProgram(version: string, choose: Choose): Commander {
+export function createProgram(
+  version: string,
+  choose: Choose,
+  extensions: readonly AddCommands[] = [],
+): Commander {
   const program = new Commander('exchange')
     .description(ABOUT)
     .option('--json', 'one JSON document instead of text')
@@ -50,7 +52,6 @@ export function createProgram(version: string, choose: Choose): Commander {
   addSettlements(program, choose);
   addChain(program, choose);
   addShards(program, choose);
-  addPeople(program, choose);
   program
     .command('mode')
     .description('show the mode of the exchange, or set it')
@@ -119,6 +120,7 @@ export function createProgram(version: string, choose: Choose): Commander {
       const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
       choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
+  for (const add of extensions) add(program, choose);
   return program;
 }
 
@@ -245,62 +247,6 @@ const WORDS: Readonly<Record<Step, string>> = {
   close: 'take no more orders and cancel what rests; for good',
   unresolve: 'take a result back before its holders are paid',
 };
-
-function addPeople(program: Commander, choose: Choose): void {
-  program
-    .command('comments')
-    .description('comments on markets')
-    .command('delete <comment>')
-    .description('remove the text of any comment; its place and its replies stay')
-    .option('--yes', SURE)
-    .action((id: string, { yes = false }: { yes?: boolean }) =>
-      choose(forGood(`delete the text of comment ${id}`, yes, deleteComment(id))),
-    );
-  const profiles = program.command('profiles').description('profiles of wallets');
-  for (const [name, muted, what] of [
-    ['mute', true, 'hide the comments and the profile of a wallet, and refuse its new comments'],
-    ['unmute', false, 'show them again'],
-  ] as const)
-    profiles
-      .command(`${name} <address>`)
-      .description(what)
-      .action((address: string) => choose(resetProfile(address, { muted })));
-  profiles
-    .command('reset <address>')
-    .description('clear the named parts of a profile, or all of them; a cleared username is free at once')
-    .option('--username')
-    .option('--bio')
-    .option('--avatar')
-    .option('--yes', SURE)
-    .action((address: string, { yes = false, ...parts }: Parts & { yes?: boolean }) => {
-      const body = partsOf(parts);
-      const what = `clear ${Object.keys(body).join(', ')} of the profile of ${address}`;
-      choose(forGood(what, yes, resetProfile(address, body)));
-    });
-  program
-    .command('accounts')
-    .description('wallets')
-    .command('show <address>')
-    .description(
-      'show the profile, first visit, balances, and numbers of positions and open orders of a wallet',
-    )
-    .action((address: string) => choose(showAccount(address)));
-}
-
-interface Parts {
-  readonly username?: true;
-  readonly bio?: true;
-  readonly avatar?: true;
-}
-
-function partsOf({ username, bio, avatar }: Parts): ProfileReset {
-  const all = !(username || bio || avatar);
-  return {
-    ...(all || username ? { username: null } : {}),
-    ...(all || bio ? { bio: null } : {}),
-    ...(all || avatar ? { avatarUrl: null } : {}),
-  };
-}
 
 function addSettlements(program: Commander, choose: Choose): void {
   const settlements = program.command('settlements').description('matches to settle on chain');

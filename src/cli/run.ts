@@ -5,6 +5,7 @@ import { nameSilent } from '../store/shards/doctor';
 import { otherShards, readShards } from '../store/shards/layout';
 import { createProgram } from './program';
 import {
+  type Choose,
   type Chosen,
   type CliDeps,
   type CliStore,
@@ -18,9 +19,10 @@ import {
 /** Runs the command that the words name. Resolves with the exit code; rejects only with a ConfigError. */
 export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
   let chosen: Chosen | null = null;
-  const program = createProgram(deps.version, (command, otherwise) => {
+  const choose: Choose = (command, otherwise) => {
     chosen = { command, ...otherwise };
-  });
+  };
+  const program = createProgram(deps.version, choose, deps.extensions);
   program.configureOutput({
     writeOut: (text) => void deps.out(text),
     writeErr: deps.err,

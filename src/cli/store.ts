@@ -1,3 +1,4 @@
+import type { Command as Commander } from 'commander';
 import type { Blocks } from '../chain/blocks';
 import type { Contracts } from '../chain/conditions';
 import type { Rpc } from '../chain/rpc';
@@ -12,15 +13,15 @@ import type { ChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
 import type { Markets } from '../store/markets/markets';
-import type { Comments } from '../store/people/comments';
 import type { Actions } from '../store/people/operator-log';
-import type { Profiles } from '../store/people/profiles';
 import type { Reads } from '../store/reads/reads';
 import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
+import type { Directory } from '../store/shards/directory';
+import type { Channels } from '../store/verbs/channels';
 import type { Engine } from '../store/verbs/engine';
 
 /** The books of funds on a chain, and its nodes as one. */
@@ -52,8 +53,9 @@ export interface CliStore {
   shardOf(id: MarketId): Promise<number | null>;
   readonly engine: Engine;
   readonly markets: Markets;
-  readonly comments: Comments;
-  readonly profiles: Profiles;
+  /** Null where the exchange has one shard, as are the channels. */
+  readonly directory: Directory | null;
+  readonly channels: Pick<Channels, 'shardsOf'> | null;
   readonly reads: Reads;
   readonly settlements: Settlements;
   readonly matches: Matches;
@@ -72,6 +74,8 @@ export interface CliStore {
 }
 
 export interface CliDeps {
+  /** The commands of extensions. */
+  readonly extensions: readonly AddCommands[];
   /** The version of the program, for --version. */
   readonly version: string;
   /** Connects; rejects with a ConfigError, or when Redis does not respond. */
@@ -130,3 +134,5 @@ export interface Chosen {
 }
 export const ANY_SHARDS = { anyShards: true, anyLayout: true } as const;
 export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;
+/** Adds the commands of an extension. */
+export type AddCommands = (program: Commander, choose: Choose) => void;

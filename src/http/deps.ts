@@ -12,9 +12,8 @@ import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
 import type { JournalReads } from '../store/journal/reads';
 import type { Markets } from '../store/markets/markets';
-import type { Comments } from '../store/people/comments';
+import type { Joining } from '../store/people/joining';
 import type { Actions } from '../store/people/operator-log';
-import type { Profiles } from '../store/people/profiles';
 import type { MarketList } from '../store/reads/market-list';
 import type { Reads } from '../store/reads/reads';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
@@ -62,8 +61,7 @@ export interface HttpDeps {
   /** For operators; null where the exchange has one shard. */
   readonly shardOf: (id: MarketId) => Promise<number | null>;
   readonly journal: JournalReads;
-  readonly profiles: Profiles;
-  readonly comments: Comments;
+  readonly joining: Joining;
   readonly verifier: OrderVerifier;
   /** Null where no node is configured: only keys sign then. */
   readonly walletSignatures: WalletSignatures | null;

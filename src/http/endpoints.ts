@@ -8,17 +8,13 @@ import { auditEndpoints } from './routes/audit';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
-import { commentEndpoints } from './routes/comments';
 import { journalEndpoints } from './routes/journal';
-import { keyEndpoints } from './routes/keys';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
-import { moderationEndpoints } from './routes/moderation';
 import { orderReadEndpoints } from './routes/order-reads';
 import { orderEndpoints } from './routes/orders';
 import { portfolioEndpoints } from './routes/portfolio';
-import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
 import { createSubmit } from './submit';
@@ -38,12 +34,8 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...meEndpoints(context),
     ...journalEndpoints(context),
     ...portfolioEndpoints(context),
-    ...keyEndpoints(context),
-    ...profileEndpoints(context, kept),
-    ...commentEndpoints(context, kept),
     ...authEndpoints(context),
     ...adminEndpoints(context),
-    ...moderationEndpoints(context),
     ...settlementEndpoints(context),
     ...auditEndpoints(context),
     ...systemEndpoints(context),

@@ -37,7 +37,7 @@ export function createHttp(deps: HttpDeps): Http {
   const limiter = deps.config.rateLimit ? createLimiter(deps) : noLimiter;
   const state = { draining: false };
   const newcomers = deps.config.rateLimit
-    ? createNewcomers({ limiter, isKnown: deps.profiles.isKnown })
+    ? createNewcomers({ limiter, isKnown: deps.joining.isKnown })
     : noNewcomers;
   const endpoints = createEndpoints({ ...deps, limiter, newcomers, isDraining: () => state.draining });
   const { api, sessions, shedding, observer, arrivedAt, log } = deps;

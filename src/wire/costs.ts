@@ -30,7 +30,7 @@ export const MESSAGE_COSTS = {
   renew: 'of the 50 messages a second: 1',
 } as const;
 
-const free = (words: string): Cost => ({ bucket: null, points: () => 0, words });
+export const free = (words: string): Cost => ({ bucket: null, points: () => 0, words });
 export const reads = (points: Cost['points'], words: string): Cost => ({ bucket: 'reads', points, words });
 const ONE_READ = reads(() => 1, '1');
 const submission = (words: string): Cost => ({
@@ -104,7 +104,6 @@ export const CORE_COSTS: Readonly<Record<string, Cost>> = {
   [`POST ${PATHS.cancelAll}`]: cancel('1'),
   [`POST ${PATHS.myCancelAll}`]: cancel('1'),
   [`POST ${PATHS.myNonce}`]: cancel('1'),
-  [`POST ${PATHS.comments}`]: free('1 of `comments` and of `comments-by-ip`'),
   [`GET ${PATHS.livez}`]: free('none'),
   [`GET ${PATHS.readyz}`]: free('none'),
   [`GET ${PATHS.metrics}`]: free('none'),

@@ -1,3 +1,4 @@
+import { commandsOf, EXTENSIONS } from '../../src/app/extensions';
 import { PROGRAM } from '../../src/app/program';
 import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
@@ -18,6 +19,7 @@ async function atTerminal(answer: string, ...words: string[]) {
   const said = { code: 0, asked: '', err: '' };
   said.code = await runCli(words, {
     version: PROGRAM.version,
+    extensions: commandsOf(EXTENSIONS),
     open: () => {
       const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: redis.url });
       return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { commandsOf, EXTENSIONS } from '../../src/app/extensions';
 import { createProgram } from '../../src/cli/program';
 import { EXIT } from '../../src/cli/store';
 import { DIFFERENCE_KINDS } from '../../src/exchange/audit';
@@ -21,7 +22,7 @@ function usages(command: Command, before = ''): string[] {
 }
 
 test('docs/cli.md lists every command, and no other', () => {
-  const program = createProgram('0.0.0', () => undefined);
+  const program = createProgram('0.0.0', () => undefined, commandsOf(EXTENSIONS));
   const shown = program
     .createHelp()
     .visibleCommands(program)

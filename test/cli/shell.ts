@@ -1,3 +1,4 @@
+import { commandsOf, EXTENSIONS } from '../../src/app/extensions';
 import { PROGRAM } from '../../src/app/program';
 import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
@@ -16,6 +17,7 @@ export function createShell(redisUrl: string, env: Environment = {}) {
     const said = { out: '', err: '' };
     const code = await runCli(words, {
       version: PROGRAM.version,
+      extensions: commandsOf(EXTENSIONS),
       open: () => {
         const config = loadConfig({
           NODE_ENV: 'test',

@@ -1,5 +1,6 @@
 import type * as client from 'ctf-exchange-client';
 import { isBooked } from 'ctf-exchange-client';
+import type { presentComment, presentMe, presentProfile } from '../../src/extensions/people/wire/answers';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
 import type { presentCandles } from '../../src/wire/answers/candles';
@@ -24,7 +25,6 @@ import type {
   presentReplaced,
   presentSubmission,
 } from '../../src/wire/answers/order';
-import type { presentComment, presentMe, presentProfile } from '../../src/wire/answers/social';
 import type { presentTrade } from '../../src/wire/answers/trade';
 import { PATHS } from '../../src/wire/paths';
 import type { presentProblem } from '../../src/wire/problem';

@@ -26,7 +26,7 @@ export function authEndpoints({
   config,
   limiter,
   newcomers,
-  profiles,
+  joining,
 }: Context): AnyEndpoint[] {
   async function takeSignIn(step: 'nonce' | 'verify', from: string, wallet: string, response: AnswerHead) {
     await limiter.take('sign-ins-by-ip', `${step}:${from}`, response);
@@ -57,7 +57,7 @@ export function authEndpoints({
       const { address, nonce } = await signIn.verify(body.message, body.signature);
       try {
         await newcomers(address, from, response);
-        await profiles.join(address);
+        await joining.join(address);
         return ok(presentSession(await sessions.open(address), config.chainId));
       } catch (error) {
         // A 503 is no answer, so the nonce may be used again: one of several shards may be silent.

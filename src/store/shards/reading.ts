@@ -3,21 +3,20 @@ import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
 import type { JournalReads } from '../journal/reads';
 import type { LagGauge } from '../outbox/lag';
-import type { Comments } from '../people/comments';
-import type { Profiles } from '../people/profiles';
+import type { Joining } from '../people/joining';
 import type { Reads } from '../reads/reads';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
 import type { Channels } from '../verbs/channels';
 import type { Directory } from './directory';
+import { joiningOverShards } from './joining';
 import { journalOverShards } from './journal';
 import { createOrderPlaces } from './order-places';
 import { lagOverShards } from './overview';
-import { commentsOverShards, profilesOverShards } from './people';
 import { historyOverShards, readsOverShards } from './reads';
 import { settlementsOverShards } from './settlements';
-import { createWalletShards, partAt } from './wallet-shards';
+import { createWalletShards } from './wallet-shards';
 
 /** The parts that read. */
 export interface Reading {
@@ -25,8 +24,7 @@ export interface Reading {
   readonly journal: JournalReads;
   readonly settlements: Settlements;
   readonly history: History;
-  readonly comments: Comments;
-  readonly profiles: Profiles;
+  readonly joining: Joining;
   readonly outboxLag: LagGauge;
 }
 
@@ -49,7 +47,6 @@ interface ReadingOptions {
 export function readingOverShards(options: ReadingOptions): Reading {
   const { redis, directory, channels, shards } = options;
   const wallets = createWalletShards({ channels, count: directory.count });
-  const { keys } = partAt(shards, 0);
   const of = <Name extends keyof Reading>(name: Name): Reading[Name][] => shards.map((shard) => shard[name]);
   const places = createOrderPlaces({ redis, shards: shards.map((shard) => shard.keys), parts: of('reads') });
   return {
@@ -57,8 +54,7 @@ export function readingOverShards(options: ReadingOptions): Reading {
     journal: journalOverShards(of('journal'), directory, wallets),
     settlements: settlementsOverShards(of('settlements'), directory, places),
     history: historyOverShards(of('history'), directory),
-    comments: commentsOverShards(of('comments'), { redis, keys, directory }),
-    profiles: profilesOverShards(of('profiles'), wallets),
+    joining: joiningOverShards(of('joining'), wallets),
     outboxLag: lagOverShards(of('outboxLag')),
   };
 }

@@ -10,7 +10,6 @@ import {
 import type { TokenPair } from '../../exchange/session';
 import { formatMicro, type Micro } from '../../exchange/units';
 import { isoOrNull } from '../prices';
-import { type ProfileFacts, presentProfile } from './social';
 
 function presentBalance(balance: Balance) {
   const { freeMicro, reservedMicro, onChain } = balance;
@@ -79,17 +78,6 @@ export function presentBalances(account: Balances) {
     ...(account.approvals && presentApprovals(account.approvals, totalOf(account))),
     ...(account.standing && { standing: presentStanding(account.standing) }),
     ...(account.owed && { owed: account.owed.map(presentOwed) }),
-  };
-}
-
-/** An operator's view of a wallet. `positions` are the outcomes of which it holds tokens. */
-export function presentAdminAccount(profile: ProfileFacts, account: Balances, openOrders: number) {
-  return {
-    ...presentProfile(profile),
-    muted: profile.muted,
-    balances: presentBalances(account),
-    positions: account.tokens.length,
-    openOrders,
   };
 }
 

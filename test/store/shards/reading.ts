@@ -1,4 +1,5 @@
 import { chainScale } from '../../../src/exchange/order';
+import { openPeople } from '../../../src/extensions/people/store/open';
 import { createSettle } from '../../../src/jobs/settle';
 import { NO_PAST } from '../../../src/store/archive/past';
 import { createHistory } from '../../../src/store/candles/history';
@@ -6,8 +7,7 @@ import { createJournal } from '../../../src/store/journal/journal';
 import { createJournalReads } from '../../../src/store/journal/reads';
 import { createStoredLines } from '../../../src/store/journal/stored';
 import { createOutboxLag } from '../../../src/store/outbox/lag';
-import { createComments } from '../../../src/store/people/comments';
-import { createProfiles } from '../../../src/store/people/profiles';
+import { createJoining } from '../../../src/store/people/joining';
 import { createAnswerCache } from '../../../src/store/reads/answer-cache';
 import { createReads } from '../../../src/store/reads/reads';
 import { encodeMarket } from '../../../src/store/records/market';
@@ -53,23 +53,29 @@ export async function openReading(options: ReadingOptions) {
       ...{ keys, past: NO_PAST, history, settlements, matches },
       journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),
       reads: createReads({ ...door, history, clock, kept, doubts, grantMicro }),
-      comments: createComments(door),
-      profiles: createProfiles({ ...door, joinGrantMicro: 0 }),
+      joining: createJoining({ ...door, joinGrantMicro: 0 }),
       outboxLag: createOutboxLag({ redis, keys, now }),
     };
   });
   const [first] = parts;
   if (!first) throw new Error('no shard');
-  const whole = parts.length === 1 ? first : composed();
-
-  function composed() {
-    const home = shards[0] as ShardKeys;
-    return readingOverShards({
-      ...{ redis, run, shards: parts, names: home.marketNames, doubts, grantMicro },
-      directory: createDirectory({ redis, keys: home, count: shards.length as ShardCount }),
-      channels: createChannels({ redis, run, shards }),
-    });
-  }
+  const home = shards[0] as ShardKeys;
+  const several =
+    parts.length === 1
+      ? { directory: null, channels: null }
+      : {
+          directory: createDirectory({ redis, keys: home, count: shards.length as ShardCount }),
+          channels: createChannels({ redis, run, shards }),
+        };
+  const { directory, channels } = several;
+  const whole =
+    directory === null || channels === null
+      ? first
+      : readingOverShards({
+          ...{ redis, run, shards: parts, names: home.marketNames, doubts, grantMicro },
+          ...{ directory, channels },
+        });
+  const people = openPeople({ redis, run, shards: parts, ...several });
 
   /** Every match, oldest first, whichever shard it is in. */
   async function matches(): Promise<MatchRef[]> {
@@ -100,7 +106,7 @@ export async function openReading(options: ReadingOptions) {
     return all.length;
   }
 
-  return { ...whole, parts, settle };
+  return { ...whole, ...people, parts, settle };
 }
 
 /** The documents of the markets, and their places in the directory. */

@@ -137,7 +137,7 @@ test('settlements are the same, and each list is in its order', async () => {
 test('comments have the names of their authors, which are in the first shard', async () => {
   const [author = '', other = ''] = wallets;
   for (const reading of [one, four]) {
-    await reading.profiles.join(author);
+    await reading.joining.join(author);
     await reading.profiles.edit(author, { username: 'Ada', avatarUrl: 'https://a.example/a.png' });
     await expect(reading.profiles.edit(other, { username: 'ada' })).rejects.toMatchObject({
       code: 'USERNAME_TAKEN',

@@ -11,7 +11,6 @@ export const TAGS = {
   Account: "The caller's profile, positions and balances, and its paper funds.",
   Operators: 'Needs the `ADMIN_TOKEN`; on an exchange without one, every operation answers 404.',
   System: 'Probes, configuration, documents.',
-  Comments: 'Comments about a market.',
 };
 
 /** A query member or a header. */

@@ -1,15 +1,5 @@
 import { TRADE } from './market';
-import {
-  ALICE,
-  ALICE_HASH,
-  BOB,
-  CONDITION_ID,
-  MARKET_ID,
-  MATCHED_AT,
-  SIGNED_IN_AT,
-  TRADE_ID,
-  YES_TOKEN,
-} from './story';
+import { ALICE_HASH, CONDITION_ID, MARKET_ID, MATCHED_AT, TRADE_ID, YES_TOKEN } from './story';
 
 /** Alice holds the 40 Yes she bought at 0.60; the market is at 0.62. */
 export const POSITION = {
@@ -70,31 +60,4 @@ export const ACTIVITY = {
   tradeId: TRADE_ID,
   orderHash: ALICE_HASH,
   changes: { collateral: '-24', yes: '40', no: '0' },
-};
-
-export const PROFILE = {
-  address: ALICE,
-  username: 'alice',
-  bio: 'Rain, mostly.',
-  avatarUrl: null,
-  joinedAt: SIGNED_IN_AT,
-};
-
-export const ME = {
-  ...PROFILE,
-  session: { issuedAt: SIGNED_IN_AT, expiresAt: '2027-02-01T12:15:00.000Z' },
-};
-
-export const COMMENT_BODY = { body: 'The gauge on the roof says 2 mm.', parentId: `${MARKET_ID}-c1` };
-
-/** Bob answers Alice. */
-export const COMMENT = {
-  id: `${MARKET_ID}-c2`,
-  marketId: MARKET_ID,
-  parentId: `${MARKET_ID}-c1`,
-  author: { address: BOB, username: 'bob', avatarUrl: null },
-  body: 'The gauge on the roof says 2 mm.',
-  likes: 1,
-  createdAt: MATCHED_AT,
-  deleted: false,
 };

@@ -4,10 +4,8 @@ import { ADMIN_OPERATIONS } from './admin';
 import { AUDIT_OPERATIONS } from './audit';
 import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
-import { KEY_OPERATIONS } from './keys';
 import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
-import { MODERATION_OPERATIONS } from './moderation';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
@@ -20,10 +18,8 @@ export const OPERATIONS: Operations = {
   ...CANCEL_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
   ...TRADER_OPERATIONS,
-  ...KEY_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
-  ...MODERATION_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

@@ -7,17 +7,6 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     mode: ref('Mode'),
     message: nullable(text('The text is sent to every socket and is part of `GET /config`.')),
   }),
-  AdminAccount: object({
-    address: ref('Address'),
-    username: nullable(text()),
-    bio: nullable(text()),
-    avatarUrl: nullable(text()),
-    joinedAt: nullable(ref('Time')),
-    muted: flag('True while an operator hides the comments and the profile of the wallet.'),
-    balances: ref('Balances'),
-    positions: integer('The number of outcomes of which the wallet holds tokens.'),
-    openOrders: integer(),
-  }),
   Action: object({
     id: text('The id of this entry.', { format: 'uuid' }),
     requestId: text('The `X-Request-Id` of the request.'),

@@ -1,16 +1,4 @@
-import {
-  array,
-  choice,
-  described,
-  flag,
-  integer,
-  type Json,
-  nullable,
-  object,
-  page,
-  ref,
-  text,
-} from '../schema';
+import { array, choice, described, integer, type Json, nullable, object, page, ref, text } from '../schema';
 import { TRADE_MEMBERS } from './books';
 import { IN_CHAIN_SETTLEMENT } from './chain';
 
@@ -18,21 +6,6 @@ const ROLE = choice(['MAKER', 'TAKER']);
 const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
 });
-
-const PROFILE = {
-  address: ref('Address'),
-  username: nullable(text()),
-  bio: nullable(text()),
-  avatarUrl: nullable(text()),
-};
-
-const KEY_MEMBERS: Readonly<Record<string, Json>> = {
-  id: text(undefined, { pattern: '^[0-9a-f]{16}$' }),
-  name: text(),
-  scopes: array(choice(['read', 'cancel']), { minItems: 1, maxItems: 2 }),
-  createdAt: ref('Time'),
-  expiresAt: nullable(ref('Time')),
-};
 
 /** The public trade, and the part of the wallet's own order in it. */
 export const OWN_TRADE_MEMBERS: Readonly<Record<string, Json>> = {
@@ -52,37 +25,9 @@ export const OWN_TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   }),
 };
 
-/** Profiles, comments, and a wallet's own books. */
+/** A wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
-  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')) }),
-  Me: object({
-    ...PROFILE,
-    joinedAt: ref('Time'),
-    session: object({
-      issuedAt: ref('Time'),
-      expiresAt: nullable(
-        described(
-          ref('Time'),
-          'The time when the token or API key expires; it is null for an API key that does not expire.',
-        ),
-      ),
-    }),
-  }),
-  CommentId: text('The id of a comment names its market and its number there.', {
-    pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$',
-  }),
-  Comment: object({
-    id: ref('CommentId'),
-    marketId: ref('MarketId'),
-    parentId: nullable(described(ref('CommentId'), 'The comment it answers.')),
-    author: object({ address: ref('Address'), username: PROFILE.username, avatarUrl: PROFILE.avatarUrl }),
-    body: text('The text; it is empty when the comment was deleted.'),
-    likes: integer('The number of wallets that like the comment.'),
-    createdAt: ref('Time'),
-    deleted: flag(),
-  }),
-  CommentPage: page(ref('Comment')),
   SignedMoney: CHANGE,
   Position: object({
     marketId: ref('MarketId'),
@@ -121,12 +66,6 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
     }),
   }),
   OwnTrade: object(OWN_TRADE_MEMBERS, IN_CHAIN_SETTLEMENT),
-  ApiKey: object(KEY_MEMBERS),
-  ApiKeys: object({ data: array(ref('ApiKey')) }),
-  NewApiKey: object({
-    ...KEY_MEMBERS,
-    key: text('The bearer itself; only this answer contains it, and the exchange does not store it.'),
-  }),
   OwnTradePage: page(ref('OwnTrade')),
   Activity: object({
     id: text('The id is unique in the list of one wallet.'),

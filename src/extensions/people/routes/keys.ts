@@ -1,17 +1,17 @@
-import { Refusal } from '../../exchange/errors';
-import { presentKey, presentNewKey } from '../../wire/answers/keys';
-import { PATHS } from '../../wire/paths';
-import { type NewKeyBody, newKeyShape } from '../../wire/requests/keys';
-import { emptyShape } from '../../wire/requests/orders';
-import { ok } from '../answer';
-import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import { Refusal } from '../../../exchange/errors';
+import { ok } from '../../../http/answer';
+import type { Context } from '../../../http/context';
+import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../../../http/endpoint';
+import { emptyShape } from '../../../wire/requests/orders';
+import { presentKey, presentNewKey } from '../wire/key-answers';
+import { type NewKeyBody, newKeyShape } from '../wire/key-requests';
+import { PEOPLE_PATHS } from '../wire/paths';
 
 /** A wallet's API keys. A key cannot create or delete keys: those endpoints have no scope. */
 export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
   const create: Endpoint<NewKeyBody> = {
     method: 'POST',
-    path: PATHS.myKeys,
+    path: PEOPLE_PATHS.myKeys,
     bearer: 'required',
     body: newKeyShape,
     handle: async (call) => {
@@ -30,7 +30,7 @@ export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
 
   const remove: Endpoint<unknown> = {
     method: 'DELETE',
-    path: PATHS.myKey,
+    path: PEOPLE_PATHS.myKey,
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
@@ -41,7 +41,7 @@ export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
   };
 
   const list = read(
-    PATHS.myKeys,
+    PEOPLE_PATHS.myKeys,
     async (call) => ok({ data: (await apiKeys.list(walletOf(call))).map(presentKey) }),
     'required',
   );

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { createShape } from '../shape';
+import { createShape } from '../../../wire/shape';
 
 const NAME = /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/;
 const NAME_MAX = 50;

@@ -1,9 +1,9 @@
-import { createShell } from '../cli/shell';
-import type { Answer } from '../support/client';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../support/trader';
-import { ISO, limit } from '../support/weather-market';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { createShell } from '../../cli/shell';
+import type { Answer } from '../../support/client';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../../support/trader';
+import { ISO, limit } from '../../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 /** The operators' moderation. */
 let exchange: WebReplicas;

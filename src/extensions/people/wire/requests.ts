@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { createShape, isUnicode } from '../shape';
+import { createShape, isUnicode } from '../../../wire/shape';
 
 export const BIO_MAX = 280;
 export const COMMENT_MAX = 2_000;

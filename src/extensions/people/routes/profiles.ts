@@ -1,20 +1,15 @@
-import { checksumAddress } from '../../auth/address';
-import { Refusal } from '../../exchange/errors';
-import {
-  type ProfileFacts,
-  presentMe,
-  presentProfile,
-  presentPublicProfile,
-} from '../../wire/answers/social';
-import { PATHS } from '../../wire/paths';
-import { type ProfileBody, profileShape } from '../../wire/requests/social';
-import { ok, okJson } from '../answer';
-import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
-import type { KeptAnswers } from '../kept-answers';
+import { checksumAddress } from '../../../auth/address';
+import { Refusal } from '../../../exchange/errors';
+import { ok, okJson } from '../../../http/answer';
+import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../../../http/endpoint';
+import type { KeptAnswers } from '../../../http/kept-answers';
+import type { People } from '../store/open';
+import { type ProfileFacts, presentMe, presentProfile, presentPublicProfile } from '../wire/answers';
+import { PEOPLE_PATHS } from '../wire/paths';
+import { type ProfileBody, profileShape } from '../wire/requests';
 
 /** Profiles of wallets. */
-export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function profileEndpoints({ profiles }: People, kept: KeptAnswers): AnyEndpoint[] {
   const factsOf = async (address: string): Promise<ProfileFacts> => ({
     address,
     ...(await profiles.profile(address)),
@@ -22,7 +17,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
 
   const edit: Endpoint<ProfileBody> = {
     method: 'PATCH',
-    path: PATHS.myProfile,
+    path: PEOPLE_PATHS.myProfile,
     bearer: 'required',
     body: profileShape,
     handle: async (call) => {
@@ -33,7 +28,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
   };
 
   const me = read(
-    PATHS.me,
+    PEOPLE_PATHS.me,
     async ({ caller }) => {
       if (!caller) throw new Refusal('UNAUTHORIZED');
       return ok(presentMe(await factsOf(caller.address), caller));
@@ -42,7 +37,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
   );
 
   // Every address has a profile; that of an unknown wallet is empty.
-  const others = read(PATHS.profile, async (call) => {
+  const others = read(PEOPLE_PATHS.profile, async (call) => {
     const address = checksumAddress(parameter(call, 'address'));
     const json = await kept.json(
       await kept.talk(),

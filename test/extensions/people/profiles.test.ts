@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
-import type { Answer } from '../support/client';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../support/trader';
-import { eventually } from '../support/waiting';
-import { ISO, limit } from '../support/weather-market';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import type { Answer } from '../../support/client';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../../support/trader';
+import { eventually } from '../../support/waiting';
+import { ISO, limit } from '../../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
 let domain: Domain;

@@ -1,8 +1,8 @@
-import { PATHS } from '../../../paths';
-import { newKeyShape } from '../../../requests/keys';
-import { emptyShape } from '../../../requests/orders';
-import { MATCHED_AT } from '../examples/story';
-import type { Operations } from '../operation';
+import { MATCHED_AT } from '../../../wire/documents/openapi/examples/story';
+import type { Operations } from '../../../wire/documents/openapi/operation';
+import { emptyShape } from '../../../wire/requests/orders';
+import { newKeyShape } from './key-requests';
+import { PEOPLE_PATHS } from './paths';
 
 const KEY = {
   id: '5f0c6d2b9a3e7148',
@@ -14,7 +14,7 @@ const KEY = {
 
 /** A wallet's API keys. */
 export const KEY_OPERATIONS: Operations = {
-  [`POST ${PATHS.myKeys}`]: {
+  [`POST ${PEOPLE_PATHS.myKeys}`]: {
     id: 'createApiKey',
     tag: 'Account',
     summary: 'Create an API key',
@@ -33,7 +33,7 @@ export const KEY_OPERATIONS: Operations = {
       },
     },
   },
-  [`GET ${PATHS.myKeys}`]: {
+  [`GET ${PEOPLE_PATHS.myKeys}`]: {
     id: 'listApiKeys',
     tag: 'Account',
     summary: "The wallet's API keys, newest first",
@@ -42,7 +42,7 @@ export const KEY_OPERATIONS: Operations = {
     limited: true,
     success: { description: 'All API keys of the wallet.', schema: 'ApiKeys', example: { data: [KEY] } },
   },
-  [`DELETE ${PATHS.myKey}`]: {
+  [`DELETE ${PEOPLE_PATHS.myKey}`]: {
     id: 'deleteApiKey',
     tag: 'Account',
     summary: 'Delete an API key',

@@ -1,5 +1,7 @@
-import { iso, isoOrNull } from '../prices';
-import { commentId } from '../requests/social';
+import type { Balances } from '../../../exchange/facts';
+import { presentBalances } from '../../../wire/answers/account';
+import { iso, isoOrNull } from '../../../wire/prices';
+import { commentId } from './requests';
 
 /** `address` checksummed, here and below. */
 export interface ProfileFacts {
@@ -54,5 +56,16 @@ export function presentComment(comment: CommentFacts) {
     likes: comment.likes,
     createdAt: iso(comment.createdAtMs),
     deleted: comment.deleted,
+  };
+}
+
+/** An operator's view of a wallet. `positions` are the outcomes of which it holds tokens. */
+export function presentAdminAccount(profile: ProfileFacts, account: Balances, openOrders: number) {
+  return {
+    ...presentProfile(profile),
+    muted: profile.muted,
+    balances: presentBalances(account),
+    positions: account.tokens.length,
+    openOrders,
   };
 }

@@ -1,12 +1,12 @@
-import { Refusal } from '../../exchange/errors';
-import type { MarketId } from '../../exchange/market';
-import type { Comment, Comments } from '../people/comments';
-import type { Profiles } from '../people/profiles';
-import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
-import { type Directory, partOf } from './directory';
-import { partAt, type WalletShards } from './wallet-shards';
+import { Refusal } from '../../../exchange/errors';
+import type { MarketId } from '../../../exchange/market';
+import { addressBytes } from '../../../store/records/order';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
+import { type Directory, partOf } from '../../../store/shards/directory';
+import { partAt, type WalletShards } from '../../../store/shards/wallet-shards';
+import type { Comment, Comments } from './comments';
+import type { Profiles } from './profiles';
 
 interface CommentsOptions {
   readonly redis: RedisClient;
@@ -59,9 +59,8 @@ export function commentsOverShards(
   };
 }
 
-/** A wallet joins at its home, which grants. Names, texts and pictures are in the first shard. */
+/** Names, texts and pictures are in the first shard. */
 export function profilesOverShards(parts: readonly Profiles[], wallets: WalletShards): Profiles {
-  const atHome = (address: string): Profiles => partAt(parts, wallets.home(address));
   const first = partAt(parts, 0);
 
   async function profile(address: string) {
@@ -75,8 +74,6 @@ export function profilesOverShards(parts: readonly Profiles[], wallets: WalletSh
   }
 
   return {
-    join: (address) => atHome(address).join(address),
-    isKnown: (address) => atHome(address).isKnown(address),
     edit: first.edit,
     async moderate(address, change) {
       const { muted } = change;

@@ -1,22 +1,34 @@
-import { checksumAddress } from '../../auth/address';
-import { Refusal } from '../../exchange/errors';
-import type { Comment, CommentRef } from '../../store/people/comments';
-import { presentComment } from '../../wire/answers/social';
-import { PAGE_SIZES } from '../../wire/pages';
-import { PATHS } from '../../wire/paths';
-import { cursorOf, limitOf } from '../../wire/queries';
-import { emptyShape } from '../../wire/requests/orders';
-import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests/social';
-import { ok, okJson } from '../answer';
-import { clientAddress } from '../client-address';
-import type { Context } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
-import type { KeptAnswers } from '../kept-answers';
-import { operationOf, replayedIf } from '../operation';
+import { checksumAddress } from '../../../auth/address';
+import { Refusal } from '../../../exchange/errors';
+import { ok, okJson } from '../../../http/answer';
+import { clientAddress } from '../../../http/client-address';
+import type { Context } from '../../../http/context';
+import {
+  type AnyEndpoint,
+  type Call,
+  type Endpoint,
+  parameter,
+  read,
+  walletOf,
+} from '../../../http/endpoint';
+import type { KeptAnswers } from '../../../http/kept-answers';
+import { operationOf, replayedIf } from '../../../http/operation';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { cursorOf, limitOf } from '../../../wire/queries';
+import { emptyShape } from '../../../wire/requests/orders';
+import type { Comment, CommentRef } from '../store/comments';
+import type { People } from '../store/open';
+import { presentComment } from '../wire/answers';
+import { PEOPLE_PATHS } from '../wire/paths';
+import { type CommentBody, commentShape, parseCommentId } from '../wire/requests';
 
 /** Comments of a market. Every caller may read; a wallet writes, deletes its own and likes. */
-export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswers): AnyEndpoint[] {
-  const list = read(PATHS.comments, async (call) => {
+export function commentEndpoints(
+  { comments }: People,
+  { limiter }: Context,
+  kept: KeptAnswers,
+): AnyEndpoint[] {
+  const list = read(PEOPLE_PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
     const terms = await kept.publicMarketOf(parameter(call, 'id'));
     const json = await kept.json(
@@ -30,7 +42,7 @@ export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswe
 
   const add: Endpoint<CommentBody> = {
     method: 'POST',
-    path: PATHS.comments,
+    path: PEOPLE_PATHS.comments,
     bearer: 'required',
     body: commentShape,
     handle: async (call) => {
@@ -54,7 +66,7 @@ export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswe
 
   const remove: Endpoint<unknown> = {
     method: 'DELETE',
-    path: PATHS.comment,
+    path: PEOPLE_PATHS.comment,
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
@@ -66,7 +78,7 @@ export function commentEndpoints({ comments, limiter }: Context, kept: KeptAnswe
 
   const like = (method: 'POST' | 'DELETE', handle: Endpoint<unknown>['handle']): Endpoint<unknown> => ({
     method,
-    path: PATHS.commentLike,
+    path: PEOPLE_PATHS.commentLike,
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,

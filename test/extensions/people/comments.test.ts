@@ -1,8 +1,15 @@
-import type { Answer } from '../support/client';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
-import { ISO } from '../support/weather-market';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import type { Answer } from '../../support/client';
+import { ADMIN_TOKEN } from '../../support/settings';
+import {
+  createTrader,
+  type Domain,
+  domainOf,
+  type Market,
+  openMarket,
+  type Trader,
+} from '../../support/trader';
+import { ISO } from '../../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
 let domain: Domain;

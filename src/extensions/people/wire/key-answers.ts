@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from '../prices';
+import { iso, isoOrNull } from '../../../wire/prices';
 
 export interface KeyFacts {
   readonly id: string;

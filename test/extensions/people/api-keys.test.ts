@@ -1,10 +1,17 @@
 import { Redis } from 'ioredis';
 import { io, type Socket } from 'socket.io-client';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
-import { until } from '../support/waiting';
-import { limit } from '../support/weather-market';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { ADMIN_TOKEN } from '../../support/settings';
+import {
+  createTrader,
+  type Domain,
+  domainOf,
+  type Market,
+  openMarket,
+  type Trader,
+} from '../../support/trader';
+import { until } from '../../support/waiting';
+import { limit } from '../../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
 let domain: Domain;

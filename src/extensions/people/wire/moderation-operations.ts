@@ -1,13 +1,13 @@
-import { PATHS } from '../../../paths';
-import { emptyShape } from '../../../requests/orders';
-import { profileResetShape } from '../../../requests/social';
-import { BALANCES } from '../examples/orders';
-import { PROFILE } from '../examples/traders';
-import type { Operations } from '../operation';
+import { BALANCES } from '../../../wire/documents/openapi/examples/orders';
+import type { Operations } from '../../../wire/documents/openapi/operation';
+import { emptyShape } from '../../../wire/requests/orders';
+import { PROFILE } from './examples';
+import { PEOPLE_PATHS } from './paths';
+import { profileResetShape } from './requests';
 
 /** The operators' moderation. */
 export const MODERATION_OPERATIONS: Operations = {
-  [`DELETE ${PATHS.adminComment}`]: {
+  [`DELETE ${PEOPLE_PATHS.adminComment}`]: {
     id: 'moderateComment',
     tag: 'Operators',
     summary: 'Remove a comment',
@@ -17,7 +17,7 @@ export const MODERATION_OPERATIONS: Operations = {
     body: { shape: emptyShape, example: {}, optional: true },
     success: { status: 204, description: 'Deleted.' },
   },
-  [`PATCH ${PATHS.adminProfile}`]: {
+  [`PATCH ${PEOPLE_PATHS.adminProfile}`]: {
     id: 'resetProfile',
     tag: 'Operators',
     summary: 'Clear parts of a profile',
@@ -30,7 +30,7 @@ export const MODERATION_OPERATIONS: Operations = {
       example: { ...PROFILE, username: null },
     },
   },
-  [`GET ${PATHS.adminAccount}`]: {
+  [`GET ${PEOPLE_PATHS.adminAccount}`]: {
     id: 'getAccount',
     tag: 'Operators',
     summary: "A wallet's account",

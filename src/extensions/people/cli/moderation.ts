@@ -1,12 +1,12 @@
-import { checksumAddress } from '../auth/address';
-import { Refusal } from '../exchange/errors';
-import { presentAdminAccount } from '../wire/answers/account';
-import { presentProfile } from '../wire/answers/social';
-import { PATHS } from '../wire/paths';
-import { type ProfileReset, parseCommentId } from '../wire/requests/social';
-import { recorded } from './action';
-import { type Command, EXIT } from './store';
-import { table } from './table';
+import { checksumAddress } from '../../../auth/address';
+import { recorded } from '../../../cli/action';
+import { type Command, EXIT } from '../../../cli/store';
+import { table } from '../../../cli/table';
+import { Refusal } from '../../../exchange/errors';
+import { openPeople } from '../store/open';
+import { presentAdminAccount, presentProfile } from '../wire/answers';
+import { PEOPLE_PATHS } from '../wire/paths';
+import { type ProfileReset, parseCommentId } from '../wire/requests';
 
 /** Deletes the text of a comment of any author. */
 export const deleteComment =
@@ -19,10 +19,10 @@ export const deleteComment =
         `${JSON.stringify(id)} is not the id of a comment; one looks like 81cqi70o-c12`,
       );
     const doing = {
-      action: `DELETE ${PATHS.adminComment}`,
-      path: PATHS.adminComment.replace('{comment_id}', id),
+      action: `DELETE ${PEOPLE_PATHS.adminComment}`,
+      path: PEOPLE_PATHS.adminComment.replace('{comment_id}', id),
     };
-    await recorded(store, doing, () => store.comments.remove(ref, null));
+    await recorded(store, doing, () => openPeople(store).comments.remove(ref, null));
     await say({ id, deleted: true }, [`${id}  deleted`]);
     return EXIT.done;
   };
@@ -32,10 +32,11 @@ export const resetProfile =
   (text: string, body: ProfileReset): Command =>
   async ({ store, say }) => {
     const address = checksumAddress(text);
-    const path = PATHS.adminProfile.replace('{address}', address);
-    const doing = { action: `PATCH ${PATHS.adminProfile}`, path, body };
-    await recorded(store, doing, () => store.profiles.moderate(address, body));
-    const profile = presentProfile({ address, ...(await store.profiles.profile(address)) });
+    const { profiles } = openPeople(store);
+    const path = PEOPLE_PATHS.adminProfile.replace('{address}', address);
+    const doing = { action: `PATCH ${PEOPLE_PATHS.adminProfile}`, path, body };
+    await recorded(store, doing, () => profiles.moderate(address, body));
+    const profile = presentProfile({ address, ...(await profiles.profile(address)) });
     await say(profile, table(rowsOf(profile)));
     return EXIT.done;
   };
@@ -45,7 +46,7 @@ export const showAccount =
   async ({ store, say }) => {
     const address = checksumAddress(text);
     const [profile, balances, openOrders] = [
-      await store.profiles.profile(address),
+      await openPeople(store).profiles.profile(address),
       await store.reads.balances(address),
       await store.reads.openCount(address),
     ];

@@ -1,10 +1,10 @@
-import { Refusal } from '../../exchange/errors';
-import { isReservedName } from '../../exchange/usernames';
-import { FORGOTTEN } from '../records/layout';
-import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
-import { refusalCode } from '../redis/refusals';
-import type { RedisClient, RunScript } from '../redis/scripts';
+import { Refusal } from '../../../exchange/errors';
+import { isReservedName } from '../../../exchange/usernames';
+import { FORGOTTEN } from '../../../store/records/layout';
+import { addressBytes } from '../../../store/records/order';
+import type { ShardKeys } from '../../../store/redis/keys';
+import { refusalCode } from '../../../store/redis/refusals';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 
 /** The public profile of a wallet; null for an empty field. */
 export interface Profile {
@@ -31,10 +31,6 @@ export interface ProfileModeration {
 }
 
 export interface Profiles {
-  /** join_wallet. */
-  join(address: string): Promise<void>;
-  /** Whether the wallet has an account, or has signed in. */
-  isKnown(address: string): Promise<boolean>;
   /** edit_profile: throws USERNAME_TAKEN, also for a name that suggests the exchange itself. */
   edit(address: string, change: ProfileChange): Promise<void>;
   /** edit_profile as an operator: a username that is cleared is free at once. */
@@ -50,30 +46,9 @@ interface ProfilesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** The grant at a wallet's first sign-in; 0 where its first order grants. */
-  readonly joinGrantMicro: number;
 }
 
-/** The `join` of an exchange that grants nothing, because the funds are on a chain. */
-export const joinWithoutGrant =
-  (redis: RedisClient, keys: ShardKeys, now: () => number): Profiles['join'] =>
-  async (address) => {
-    await redis.hsetnx(keys.profile(addressBytes(address)), 'j', Math.trunc(now()));
-  };
-
-export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions): Profiles {
-  async function join(address: string): Promise<void> {
-    const wallet = addressBytes(address);
-    const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode] as const;
-    await run('join_wallet', scriptKeys, [keys.prefix, wallet, String(joinGrantMicro)]);
-  }
-
-  async function isKnown(address: string): Promise<boolean> {
-    const wallet = addressBytes(address);
-    const found = await Promise.all([redis.hexists(keys.cash, wallet), redis.exists(keys.profile(wallet))]);
-    return found.includes(1);
-  }
-
+export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles {
   async function store(address: string, byOperator: '0' | '1', parts: readonly string[]): Promise<string> {
     const wallet = addressBytes(address);
     const scriptKeys = [keys.profile(wallet), keys.usernames, keys.talk] as const;
@@ -127,5 +102,5 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
     };
   }
 
-  return { join, isKnown, edit, moderate, profile };
+  return { edit, moderate, profile };
 }

@@ -1,19 +1,19 @@
-import { checksumAddress } from '../../auth/address';
-import { presentAdminAccount } from '../../wire/answers/account';
-import { presentProfile } from '../../wire/answers/social';
-import { PATHS } from '../../wire/paths';
-import { emptyShape } from '../../wire/requests/orders';
-import { type ProfileReset, profileResetShape } from '../../wire/requests/social';
-import { ok } from '../answer';
-import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter, read } from '../endpoint';
+import { checksumAddress } from '../../../auth/address';
+import { ok } from '../../../http/answer';
+import type { Context } from '../../../http/context';
+import { type AnyEndpoint, type Endpoint, parameter, read } from '../../../http/endpoint';
+import { emptyShape } from '../../../wire/requests/orders';
+import type { People } from '../store/open';
+import { presentAdminAccount, presentProfile } from '../wire/answers';
+import { PEOPLE_PATHS } from '../wire/paths';
+import { type ProfileReset, profileResetShape } from '../wire/requests';
 import { commentRefOf } from './comments';
 
 /** The operators' moderation: deleting texts, and reading a wallet's data. */
-export function moderationEndpoints({ comments, profiles, reads }: Context): AnyEndpoint[] {
+export function moderationEndpoints({ comments, profiles }: People, { reads }: Context): AnyEndpoint[] {
   const removeComment: Endpoint<unknown> = {
     method: 'DELETE',
-    path: PATHS.adminComment,
+    path: PEOPLE_PATHS.adminComment,
     bearer: 'admin',
     body: emptyShape,
     bodyOptional: true,
@@ -25,7 +25,7 @@ export function moderationEndpoints({ comments, profiles, reads }: Context): Any
 
   const resetProfile: Endpoint<ProfileReset> = {
     method: 'PATCH',
-    path: PATHS.adminProfile,
+    path: PEOPLE_PATHS.adminProfile,
     bearer: 'admin',
     body: profileResetShape,
     handle: async (call) => {
@@ -36,7 +36,7 @@ export function moderationEndpoints({ comments, profiles, reads }: Context): Any
   };
 
   const account = read(
-    PATHS.adminAccount,
+    PEOPLE_PATHS.adminAccount,
     async (call) => {
       const address = checksumAddress(parameter(call, 'address'));
       const [profile, balances, openOrders] = await Promise.all([

@@ -1,11 +1,11 @@
-import { Refusal } from '../../exchange/errors';
-import type { MarketId } from '../../exchange/market';
-import { COMMENT } from '../records/layout';
-import { addressBytes, hashHex } from '../records/order';
-import { memoryOf, type ShardKeys } from '../redis/keys';
-import { refusalCode } from '../redis/refusals';
-import type { RunScript } from '../redis/scripts';
-import type { ReplyOf } from '../redis/verbs';
+import { Refusal } from '../../../exchange/errors';
+import type { MarketId } from '../../../exchange/market';
+import { COMMENT } from '../../../store/records/layout';
+import { addressBytes, hashHex } from '../../../store/records/order';
+import { memoryOf, type ShardKeys } from '../../../store/redis/keys';
+import { refusalCode } from '../../../store/redis/refusals';
+import type { RunScript } from '../../../store/redis/scripts';
+import type { ReplyOf } from '../../../store/redis/verbs';
 
 /** A comment's market and its number there, counted from 1. */
 export interface CommentRef {
