@@ -38,11 +38,15 @@ local book_side = side == outcome and 'b' or 'a'
 local key, level = shard .. 'm:' .. market, book_side .. yes
 local found = redis.call('HMGET', key, 's', level)
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
-if old_status > order.PARTIALLY_FILLED then
+if old_status > order.PARTIALLY_FILLED and old_status ~= order.CONTINUING then
   return { 'OK', stored, integer.text(sequence) }
 end
 if mode == book.HALTED then
   return { 'HALTED' }
+end
+if old_status == order.CONTINUING then
+  local orders = require('lib.orders')
+  return struct.pack('>I6', sequence + 1) .. orders.stop(shard, order.unpack(stored, hash), tonumber(ARGV[4]), outbox.now_ms())
 end
 
 local time = redis.call('TIME')

@@ -27,8 +27,8 @@ local MATCHES_MAX, FILLS_MAX, FIRST_AT = 100, 1000, 5
 -- The parts of a packed match (lib/trades): behind the taker's hash; and of a fill, behind the maker's.
 local HEAD, HEAD_AT, HEAD_BYTES = '>BBI2', 33, 36
 local FILL, FILL_AT, FILL_BYTES = '>I2I6BI7I7', 69, 67
--- The time of a match whose id is ahead of it (lua/lib/trades.lua).
-local MOMENT_BYTES = 6
+-- Behind the fills: the time of a match whose id is ahead of it, and the link of a later step (lua/lib/trades.lua).
+local MOMENT_BYTES, LINK_BYTES = 6, 12
 local PLACE_BYTES, CANDLE_MARK = 12, '>I2I6I6'
 
 local market, batch, kept_ms, count = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), (#ARGV - FIRST_AT + 1) / 2
@@ -59,7 +59,7 @@ local function add(sums, packed)
   end
   local side, outcome, fills = struct.unpack(HEAD, packed, HEAD_AT)
   local rest = #packed - HEAD_BYTES - fills * FILL_BYTES
-  if rest ~= 0 and rest ~= MOMENT_BYTES then
+  if rest % MOMENT_BYTES ~= 0 or rest < 0 or rest > MOMENT_BYTES + LINK_BYTES then
     return 0
   end
   for i = 0, fills - 1 do

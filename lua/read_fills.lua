@@ -15,7 +15,8 @@ local order = require('lib.order')
 
 local FILLS_MAX = 501
 local HASH_BYTES, HEAD_BYTES, FILL_BYTES, COUNT_AT = 32, 36, 67, 35
--- The offset, from the end of a fill, of the link to the maker's match before this one.
+-- The offset, from the end of a fill, of the link to the maker's match before this one; and from the end of a match, of the link to
+-- the taker's step before.
 local LINK_BYTES = 12
 local NO_MATCH = '-'
 
@@ -82,6 +83,8 @@ while ms > 0 and wanted > 0 do
   below, ms = math.huge, 0
   if own then
     ms, sequence = struct.unpack('>I6I6', match, HEAD_BYTES + (own + 1) * FILL_BYTES - LINK_BYTES + 1)
+  elseif #match - HEAD_BYTES - struct.unpack('>I2', match, COUNT_AT) * FILL_BYTES >= LINK_BYTES then
+    ms, sequence = struct.unpack('>I6I6', match, #match - LINK_BYTES + 1)
   end
 end
 return reply

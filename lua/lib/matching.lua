@@ -14,11 +14,17 @@ local trades = require('lib.trades')
 
 local matching = {}
 
+-- An order that is not continued for so long is ended (lua/expire_orders.lua).
+matching.PAUSE_S = 5
+
 -- Returns the taker's status and reason after the walk; for a refusal nil, its code and its detail.
 local function verdict(q, p)
   local filled, stop = p.filled, p.stop
   if p.best then
     return nil, 'POST_ONLY_WOULD_CROSS', p.best
+  end
+  if stop == order.REASON_MATCH_LIMIT and q.type ~= order.FOK then
+    return order.CONTINUING, order.REASON_NONE
   end
   if filled >= q.size then
     return order.FILLED_STATUS, order.REASON_NONE
@@ -38,28 +44,30 @@ local function verdict(q, p)
   if q.type == order.MARKET_TYPE then
     return order.CANCELLED, order.REASON_MARKET
   end
-  return filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
+  return p.before.filled + filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
 end
 
 -- Returns the taker's record and the match, packed for storage.
 local function pack(q, p, status, reason)
-  local body, traded = ARGV[3], p.fills > 0
+  local before, traded = p.before, p.fills > 0
+  local head, body = struct.pack(order.HEAD, before.created, before.sequence), before.body or ARGV[3]
   if status == order.OPEN then
-    return struct.pack(order.HEAD, q.now_ms, p.sequence) .. body, ''
+    return head .. body, ''
   end
+  local filled = before.filled + p.filled
   if q.is_budget then
-    local size = math.max(q.size, p.filled)
-    body = order.with_size(body, size)
+    body = order.with_size(body, math.max(before.filled + q.size, filled))
   end
-  local record = struct.pack(order.HEAD, q.now_ms, p.sequence) .. body
-    .. struct.pack(order.CHANGES, reason, p.filled, p.quote, q.now_ms, traded and p.fill_ms or 0,
-      traded and p.sequence or 0, p.fills, status)
+  local record = head .. body
+    .. struct.pack(order.CHANGES, reason, filled, before.quote + p.quote, q.now_ms, traded and p.fill_ms or before.fill_ms,
+      traded and p.sequence or before.fill_sequence, before.fills + p.fills, status)
   if not traded then
     return record, ''
   end
   local parts = p.packed
   parts[1] = struct.pack(trades.HEAD, ARGV[2], q.side, q.outcome, p.fills)
-  return record, trades.with_moment(table.concat(parts, '', 1, p.fills + 1), p.fill_ms, q.now_ms)
+  local packed = trades.with_moment(table.concat(parts, '', 1, p.fills + 1), p.fill_ms, q.now_ms)
+  return record, before.fills > 0 and packed .. struct.pack(trades.LINK, before.fill_ms, before.fill_sequence) or packed
 end
 
 -- Moves the money of all wallets, in memory. First it releases the reserve of `old`, the order that the taker replaces.
@@ -129,9 +137,9 @@ local function prepare(q, b, p, status, old)
 end
 
 -- Writes the prepared changes. Nothing here may fail.
-local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
-  local sequence, traded = p.sequence, p.fills > 0
-  local rank = order.rank(q.now_ms, sequence)
+local function write(q, b, p, status, record, packed_fills, accounts, wallets, rest)
+  local sequence, traded, before = p.sequence, p.fills > 0, p.before
+  local rank = order.rank(before.created, before.sequence)
   local is_bid, yes = q.side == q.outcome, book.yes_price(q.price, q.outcome)
   p.records[2] = record
   redis.call('HSET', KEYS[4], unpack(p.records, 1, 2 * p.count + 2))
@@ -144,10 +152,14 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
   write_indexes(p, q.shard)
   redis.call('ZADD', KEYS[6], integer.text(rest > 0 and rank or -rank), ARGV[2])
   if rest > 0 then
-    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
-    if q.expiration > 0 then
-      redis.call('ZADD', q.shard .. 'exp', integer.text(q.expiration), ARGV[2])
-    end
+    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(before.sequence, ARGV[2]))
+  end
+  if status == order.CONTINUING then
+    redis.call('ZADD', q.shard .. 'exp', integer.text(math.ceil(q.now_ms / 1000) + matching.PAUSE_S), ARGV[2])
+  elseif rest > 0 and q.expiration > 0 then
+    redis.call('ZADD', q.shard .. 'exp', integer.text(q.expiration), ARGV[2])
+  elseif before.body then
+    redis.call('ZREM', q.shard .. 'exp', ARGV[2])
   end
   local levels, count = book.write_levels(b)
   ledger.write(accounts, q.shard, q.market, wallets, q.now_ms)
@@ -187,7 +199,7 @@ function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
       local orders = require('lib.orders')
       orders.write(q.shard, old.before, { old.order }, outbox.CANCEL, q.now_ms)
     end
-    write(q, b, p, record, fills, accounts, wallets, rest)
+    write(q, b, p, status, record, fills, accounts, wallets, rest)
   end
   return { 'BOOKED', record, fills }
 end

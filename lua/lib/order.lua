@@ -16,13 +16,16 @@ order.BODY = '>I6I6BI2I6I5c20c8'
 order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
 -- The positions of the kind, the maker's address and the market.
 order.KIND_AT, order.MAKER_FROM, order.MAKER_TO, order.MARKET_FROM, order.MARKET_TO = 13, 27, 46, 47, 54
--- HEAD is packed before the part of the body that the submitter packs. CHANGES are the fields that change, CHANGES_BYTES
+-- HEAD is packed before the part of the body that the submitter packs, HEAD_BYTES its length. CHANGES are the fields that change, CHANGES_BYTES
 -- their length.
 order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
+order.HEAD_BYTES = 12
 
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
 order.INVALIDATED = 5
+-- A submission between two of its steps (lib/steps). It is shown as PARTIALLY_FILLED, but rests nowhere.
+order.CONTINUING = 6
 order.REASON_NONE, order.REASON_USER, order.REASON_IOC, order.REASON_MARKET = 0, 1, 3, 4
 order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 5, 6, 7
 order.REASON_EXPIRED, order.REASON_NONCE, order.REASON_FUNDS, order.REASON_REPLACED = 8, 9, 10, 12

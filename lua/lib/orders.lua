@@ -95,6 +95,19 @@ function orders.retire(shard, b, records, event, status, reason, now_ms)
   ledger.write(accounts, shard, b.id, wallets)
 end
 
+-- Ends an order between two steps (lib/steps), which rests nowhere. Returns its record.
+function orders.stop(shard, record, reason, now_ms)
+  local b, is_full = book.open(shard, record.market, 's'), order.remaining(record) == 0
+  b.sequence = b.sequence + 1
+  record.status, record.updated = is_full and order.FILLED_STATUS or order.CANCELLED, now_ms
+  record.reason = is_full and order.REASON_NONE or reason
+  local levels, count = book.write(b)
+  redis.call('HSET', shard .. 'o', record.hash, order.pack(record))
+  redis.call('ZREM', shard .. 'exp', record.hash)
+  outbox.write(shard, outbox.CANCEL, b.id, b.sequence, now_ms, 0, levels, count, record.hash, '')
+  return order.pack(record)
+end
+
 -- Ends resting orders of several markets: one command for each market, in the order in which the markets appear. An error in
 -- one market does not stop the others; after the last market the script ends with that error.
 function orders.retire_all(shard, records, event, status, reason, now_ms)

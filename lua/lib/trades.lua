@@ -1,12 +1,13 @@
 -- The matches of a market: the orders that met, the amounts that each paid, and the stream that stores them.
 --
--- {x}:m:<id>:t   stream, id <tradeMs>-<sequence>, one entry for each submission that matched, field `f` ->
+-- {x}:m:<id>:t   stream, id <tradeMs>-<sequence>, one entry for each submission, or step of one, that matched, field `f` ->
 --   taker hash c32, side B, outcome B, fills I2, then for each fill:
 --   maker hash c32, price in the taker's token I2, lots I6, match type B (0 COMPLEMENTARY, 1 MINT, 2 MERGE),
 --   taker fee I7, maker fee I7, previous entry of the maker's chain of fills: ms I6 and sequence I6;
---   then, if the clock of Redis was set back, the time of the match: ms I6 (with_moment)
+--   then, if the clock of Redis was set back, the time of the match: ms I6 (with_moment);
+--   then, of a later step of a submission (lib/steps), the entry of its step before: ms I6, sequence I6 (LINK)
 -- An order's fills are a chain: its record names its latest entry, each fill names the maker's entry before it.
--- A taker's own entry is always the first of its chain.
+-- The entries in which an order was the taker, one for each step, are the first of its chain.
 
 local ledger = require('lib.ledger')
 
@@ -16,6 +17,7 @@ local AHEAD_MS = 60000
 
 trades.HEAD = '>c32BBI2'
 trades.FILL = '>c32I2I6BI7I7I6I6'
+trades.LINK = '>I6I6'
 
 -- A match with a single fill and no fees.
 function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)

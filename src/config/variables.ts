@@ -171,7 +171,7 @@ export const VARIABLES = {
   MATCH_MAKERS_MAX: variable(
     String(PAPER_MAKERS_MAX),
     wholeNumber(1, 1000),
-    'makers one submission may meet, 1 to 1000; with FUNDS=chain at most 256, which is also the default there',
+    'makers one step of a submission may meet, 1 to 1000; with FUNDS=chain at most 256, which is also the default there',
   ),
   CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
   TRUST_PROXY: variable(

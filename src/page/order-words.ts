@@ -16,7 +16,7 @@ export const REASON: Readonly<Record<string, string>> = {
   IOC_REMAINDER: 'the rest could not be had at once',
   MARKET_REMAINDER: 'the rest could not be had within the price',
   SELF_TRADE: 'it would have met your own order',
-  MATCH_LIMIT: 'it met too many orders at once',
+  MATCH_LIMIT: 'it met too many orders to be matched in time',
   MARKET_CLOSED: 'the market has closed',
   EXPIRED: 'its time was over',
   NONCE: 'you invalidated your older orders',

@@ -3,7 +3,7 @@ import type { OutboxEvent } from '../../src/store/outbox/outbox';
 import type { OrderRecord } from '../../src/store/records/order';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import type { Model } from '../model/exchange';
-import type { ModelFill, ModelOrder } from '../model/matching';
+import type { BookedFill, ModelOrder } from '../model/matching';
 import { check } from '../store/fuzzing/check';
 import type { Answer } from '../support/client';
 import type { Signed } from './people';
@@ -34,7 +34,7 @@ export interface History {
   readonly emptied: readonly Emptied[];
 }
 
-export type Remember = (order: ModelOrder, fills: readonly ModelFill[]) => void;
+export type Remember = (order: ModelOrder, fills: readonly BookedFill[]) => void;
 
 /** The submission in the terms of the model, which ignores the signed struct. */
 const requestOf = (sent: Sent, signed: Buffer): PlaceRequest => ({
@@ -63,7 +63,7 @@ const requestOf = (sent: Sent, signed: Buffer): PlaceRequest => ({
 const text = (value: unknown): string => JSON.stringify(value);
 
 /** The first answer to a submission must state what the model says at its number. */
-function checkAnswer({ answer }: Sent, order: ModelOrder, fills: readonly ModelFill[]): void {
+function checkAnswer({ answer }: Sent, order: ModelOrder, fills: readonly BookedFill[]): void {
   if (answer === null) return;
   const { sequence, status, reason, filledSize, fillCount } = answer;
   const { filled } = order;
@@ -77,7 +77,7 @@ function checkAnswer({ answer }: Sent, order: ModelOrder, fills: readonly ModelF
   );
 }
 
-const fillOf = ({ maker, price, lots: size }: ModelFill) => [
+const fillOf = ({ maker, price, lots: size }: BookedFill) => [
   maker.request.orderHash,
   formatPips(Number(price)),
   formatLots(Number(size)),

@@ -2,7 +2,15 @@ import type { PlaceRequest } from '../../src/store/verbs/place';
 import { type Account, createAccounts, FEE_ACCOUNT } from './accounts';
 import { type Ending, pay } from './ending';
 import * as matching from './matching';
-import { limitOf, MICRO_PER_LOT, type ModelFill, type ModelOrder, type Refused, refuse } from './matching';
+import {
+  type BookedFill,
+  limitOf,
+  MICRO_PER_LOT,
+  type ModelFill,
+  type ModelOrder,
+  type Refused,
+  refuse,
+} from './matching';
 import { type Place, type Swept, sweepOrders, type Wanted } from './sweep';
 
 /**
@@ -19,10 +27,12 @@ export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
   resting: ModelOrder[];
   ended: Ending | null;
 }
-export type Answer =
-  | { readonly code: 'BOOKED'; readonly order: ModelOrder; readonly fills: readonly ModelFill[] }
-  | { readonly code: 'REPLAYED'; readonly order: ModelOrder }
-  | Refused;
+interface Booked {
+  readonly code: 'BOOKED';
+  readonly order: ModelOrder;
+  readonly fills: readonly BookedFill[];
+}
+export type Answer = Booked | { readonly code: 'REPLAYED'; readonly order: ModelOrder } | Refused;
 type Kind = 'ORDER' | 'TRADE' | 'CANCEL' | 'EXPIRE' | 'MARKET' | 'BALANCE';
 /** The expected outbox entry of one command; in `orders` the taker is first. */
 export interface Emitted extends Record<'orders' | 'wallets', readonly string[]> {
@@ -141,7 +151,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       maker.quote += lots * limitOf(maker.request);
       maker.fillCount++;
       maker.status = maker.filled === maker.size ? 'FILLED' : 'PARTIALLY_FILLED';
-      Object.assign(maker, { updatedMs: taker.createdMs, fillMs: taker.fillMs, fillSequence: m.sequence });
+      Object.assign(maker, { updatedMs: taker.updatedMs, fillMs: taker.fillMs, fillSequence: m.sequence });
       Object.assign(m, { lastPrice: matching.yesPrice(maker.request), lastMs: taker.fillMs });
       m.volume += lots * price;
       if (type !== 'COMPLEMENTARY') m.openInterest += (type === 'MINT' ? lots : -lots) * MICRO_PER_LOT;
@@ -165,9 +175,13 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (old && 'code' in old) return old;
     const short = shortage(r, old);
     if (short) return short;
+    return book(r, nowMs, old, null);
+  }
+  /** Books the first step of a submission, or the one behind those that booked `before`, and all that follow. */
+  function book(r: PlaceRequest, nowMs: number, old: ModelOrder | null, before: Booked | null): Answer {
     const m = market(r.marketId);
-    const others = m.resting.filter((o) => o !== old);
-    const plan = matching.walk(r, others, makersMax, nowMs, nonce);
+    const [others, begun] = [m.resting.filter((o) => o !== old), before?.order ?? null];
+    const plan = matching.walk(r, others, makersMax, nowMs, nonce, begun);
     const { fills, stale, stopped } = plan;
     const isLate = ({ request }: ModelOrder): boolean => matching.isExpired(request, nowMs);
     const isInvalid = (o: ModelOrder): boolean => !isLate(o);
@@ -175,40 +189,48 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       const first = stale.slice(0, staleMax + 1);
       leave(m.id, first.filter(isLate), 'EXPIRED', nowMs);
       leave(m.id, first.filter(isInvalid), 'NONCE', nowMs);
-      return place(r, nowMs, oldHash);
+      return before ? book(r, nowMs, null, before) : place(r, nowMs, old && old.request.orderHash);
     }
-    const outcome = matching.verdict(r, plan);
+    const outcome = matching.verdict(r, plan, begun);
     if ('code' in outcome) return outcome;
-    const [filled, wanted] = [matching.taken(plan), BigInt(r.order.sizeLots)];
+    const filled = matching.taken(plan) + (begun?.filled ?? 0n);
+    const wanted = BigInt(r.order.sizeLots);
     if (old && !r.dryRun) leave(m.id, [old], 'REPLACED', nowMs);
     const sequence = m.sequence + (old && r.dryRun ? 2 : 1);
-    const size = filled > wanted ? filled : wanted;
-    const fillMs = fills.length > 0 ? Math.max(nowMs, m.lastMs) : 0;
-    const numbers = {
-      size,
+    const tradeMs = Math.max(nowMs, m.lastMs);
+    const traded = { fillMs: tradeMs, fillSequence: sequence };
+    const { fillMs = 0, fillSequence = 0 } = fills.length > 0 ? traded : (begun ?? {});
+    const order = {
+      request: r,
+      ...outcome,
+      size: filled > wanted ? filled : wanted,
       filled,
-      quote: matching.spent(plan),
-      createdMs: nowMs,
+      quote: matching.spent(plan) + (begun?.quote ?? 0n),
+      createdMs: begun?.createdMs ?? nowMs,
       updatedMs: nowMs,
-      sequence,
+      sequence: begun?.sequence ?? sequence,
+      fillMs,
+      fillSequence,
+      fillCount: fills.length + (begun?.fillCount ?? 0),
     };
-    const chain = { fillMs, fillSequence: fillMs && sequence, fillCount: fills.length };
-    const order = { request: r, ...outcome, ...numbers, ...chain };
-    if (r.dryRun) return { code: 'BOOKED', order, fills };
+    const own = fills.map((fill, index) => ({ ...fill, tradeMs, sequence, index }));
+    const booked = { code: 'BOOKED', order, fills: [...(before?.fills ?? []), ...own] } as const;
+    if (r.dryRun) return booked;
     m.sequence = sequence;
     orders.set(r.orderHash, order);
     settle(m, order, fills);
     retire(stale.filter(isLate), 'EXPIRED', 'EXPIRED', nowMs);
     retire(stale.filter(isInvalid), 'INVALIDATED', 'NONCE', nowMs);
     retire(stopped, 'CANCELLED', 'SELF_TRADE', nowMs);
-    if (order.status === 'OPEN' || order.status === 'PARTIALLY_FILLED') {
+    const isCut = matching.isCut(r, plan);
+    if (!isCut && (order.status === 'OPEN' || order.status === 'PARTIALLY_FILLED')) {
       m.resting.push(order);
       reserve(r, bound(r, matching.remaining(order)));
     }
     if (filled > 0n || m.resting.includes(order)) welcome(r.maker);
     const makers = [...fills.map(({ maker }) => maker), ...stale, ...stopped];
     emit(fills.length > 0 ? 'TRADE' : 'ORDER', m.id, [r.orderHash, ...hashes(makers)]);
-    return { code: 'BOOKED', order, fills };
+    return isCut ? book(r, nowMs, null, booked) : booked;
   }
   /** One result per hash: the current order when it is this wallet's here, and whether this call cancelled it. */
   function cancel(id: string, maker: string, wanted: readonly string[], reason: string, nowMs: number) {

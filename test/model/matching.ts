@@ -14,6 +14,12 @@ export interface ModelFill extends Record<'lots' | 'price' | 'takerFee' | 'maker
   readonly maker: ModelOrder;
   readonly type: string;
 }
+/** A fill of a submission that was booked: the match that has it, and its index there. */
+export interface BookedFill extends ModelFill {
+  readonly tradeMs: number;
+  readonly sequence: number;
+  readonly index: number;
+}
 export interface Refused {
   readonly code: string;
   readonly detail: readonly (string | number | bigint)[];
@@ -48,21 +54,26 @@ export function sideOf(resting: readonly ModelOrder[], bids: boolean): ModelOrde
   const side = resting.filter((o) => isBid(o.request) === bids);
   return side.sort((a, b) => worse(a) - worse(b) || a.sequence - b.sequence);
 }
-/** Meets the other side in its order of priority; orders below the nonce of their wallet are in the way. */
+/**
+ * Meets the other side in its order of priority; orders below the nonce of their wallet are in the way. `before` is the order as its
+ * earlier steps left it.
+ */
 export function walk(
   r: PlaceRequest,
   resting: readonly ModelOrder[],
   most: number,
   nowMs: number,
   nonceOf: (who: string) => number,
+  before: ModelOrder | null,
 ): Plan {
   const plan: Plan = { fills: [], stale: [], stopped: [], stop: null };
   const crosses = (yes: bigint): boolean => (isBid(r) ? yes <= yesPrice(r) : yes >= yesPrice(r));
   for (const maker of sideOf(resting, !isBid(r)).filter((o) => crosses(yesPrice(o.request)))) {
     const price = ofOutcome(yesPrice(maker.request), r.order.outcome);
     const lot = BigInt(r.lotLots);
-    const affordable = ((BigInt(r.order.budgetMicro) - spent(plan)) / (price * lot)) * lot;
-    const left = isBudget(r) ? affordable : BigInt(r.order.sizeLots) - taken(plan);
+    const affordable =
+      ((BigInt(r.order.budgetMicro) - (before?.quote ?? 0n) - spent(plan)) / (price * lot)) * lot;
+    const left = isBudget(r) ? affordable : BigInt(r.order.sizeLots) - (before?.filled ?? 0n) - taken(plan);
     // A maker is expired or invalidated before the budget turns out to be too small for it.
     if (left === 0n && !isBudget(r)) break;
     if (isExpired(maker.request, nowMs) || maker.request.nonce < nonceOf(maker.request.maker)) {
@@ -88,9 +99,18 @@ export function walk(
   }
   return plan;
 }
+/** Whether another step follows. */
+export const isCut = (r: PlaceRequest, { stop }: Plan): boolean =>
+  stop === 'MATCH_LIMIT' && r.orderType !== 'FOK';
 /** Status and reason of the taker, or a refusal. */
-export function verdict(r: PlaceRequest, plan: Plan): Pick<ModelOrder, 'status' | 'reason'> | Refused {
-  const [size, filled, stop] = [BigInt(r.order.sizeLots), taken(plan), plan.stop];
+export function verdict(
+  r: PlaceRequest,
+  plan: Plan,
+  before: ModelOrder | null,
+): Pick<ModelOrder, 'status' | 'reason'> | Refused {
+  const [size, stop] = [BigInt(r.order.sizeLots), plan.stop];
+  const filled = taken(plan) + (before?.filled ?? 0n);
+  if (isCut(r, plan)) return { status: filled > 0n ? 'PARTIALLY_FILLED' : 'OPEN', reason: null };
   if (stop?.startsWith('POST_ONLY')) return refuse('POST_ONLY_WOULD_CROSS', stop.slice(13));
   if (filled >= size) return { status: 'FILLED', reason: null };
   if (r.orderType === 'FOK') return stop === 'SELF_TRADE' ? refuse(stop) : refuse('FOK_NOT_FILLED', filled);

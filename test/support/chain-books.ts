@@ -41,6 +41,7 @@ export interface ChainBooksOptions {
   /** Called with the readings that the books are about to get. */
   readonly onReadings?: (kind: 'final' | 'head', block: number, readings: readonly WalletReading[]) => void;
   readonly claims?: TraceClaims;
+  readonly makersMax?: number;
 }
 
 export interface MoreTerms {
@@ -125,7 +126,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   }
 
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 500, claims },
+    ...{ run, keys, grantMicro: micro(0), makersMax: options.makersMax ?? 500, claims },
     chain: {
       unsettledMaxNewMicro: parseMicro(unsettledMaxNew),
       freshMaxMicro: parseMicro(options.freshMax ?? '0'),
@@ -171,15 +172,19 @@ export async function openChainBooks(options: ChainBooksOptions) {
     return reply;
   }
 
-  async function recordMatch(request: PlaceRequest, { record, fills, replayed }: PlaceReply): Promise<void> {
-    if (replayed || fills.length === 0) return;
-    const ref = { marketId: request.marketId, tradeMs: record.fillMs, sequence: record.sequence };
-    const made = settlementsOf(matchOf(request, fills), SCALE, 'chain');
-    await settlements.record(
-      made.map((settlement) => ({ ref, settlement })),
-      'MATCHED',
-    );
-    for (const settlement of made) noteMatch(ref, request, fills, settlement);
+  async function recordMatch(request: PlaceRequest, { fills: all, replayed }: PlaceReply): Promise<void> {
+    if (replayed) return;
+    // Each step of a submission is a match.
+    for (const sequence of new Set(all.map((fill) => fill.sequence))) {
+      const fills = all.filter((fill) => fill.sequence === sequence);
+      const ref = { marketId: request.marketId, tradeMs: fills[0]?.tradeMs ?? 0, sequence };
+      const made = settlementsOf(matchOf(request, fills), SCALE, 'chain');
+      await settlements.record(
+        made.map((settlement) => ({ ref, settlement })),
+        'MATCHED',
+      );
+      for (const settlement of made) noteMatch(ref, request, fills, settlement);
+    }
   }
 
   const requestOf = (hash: string): PlaceRequest => {
@@ -286,7 +291,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
 
   return {
     ...{ redis, run, keys, engine, accounts, observing, settlements, chain, waiting, seen, requests },
-    ...{ clock, market, place, observe, lookAtHead, lookLate, reading, blockRef, eventsIn },
+    ...{ clock, market, place, see, observe, lookAtHead, lookLate, reading, blockRef, eventsIn },
     buy: (maker: string, ...terms: Terms) => order(0, maker, ...terms),
     sell: (maker: string, ...terms: Terms) => order(1, maker, ...terms),
     now: () => nowMs,

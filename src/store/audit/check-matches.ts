@@ -2,7 +2,7 @@ import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { matchTypeOf, yesPrice } from '../../exchange/match';
 import { complement, formatLots, formatMicro, formatPips, type Pips } from '../../exchange/units';
-import { decodeChains, decodeFills, type Fill, type MatchPlace } from '../records/order';
+import { decodeChains, decodeFills, decodeLink, type Fill, type MatchPlace } from '../records/order';
 import { isBefore } from '../redis/entry-id';
 import type { Fees, FeesByMarket } from './check-totals';
 import { type Left, placeId } from './left';
@@ -68,7 +68,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     const isRest = before !== null && !isNowhere(before) && hasLeft(before, left);
     const tally = tallies.get(orderHash) ?? { ...NO_TALLY, isRest, last: isRest ? before : NOWHERE };
     tallies.set(orderHash, tally);
-    // All fills of a taker in its own match are one link.
+    // All fills of a taker in its own match are one link; that of a later step names the step before.
     if (before && !isSame(before, tally.last)) {
       findings.add({
         ...{ kind: 'FILL_CHAIN', marketId: id, orderHash, sequence: fill.sequence },
@@ -90,7 +90,11 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
   }
 
   /** Returns the orders of a fill if they can have met like this. */
-  function ordersOf(id: MarketId, fill: Fill): [taker: AuditedOrder, maker: AuditedOrder] | null {
+  function ordersOf(
+    id: MarketId,
+    fill: Fill,
+    link: MatchPlace | null,
+  ): [taker: AuditedOrder, maker: AuditedOrder] | null {
     const problem = (orderHash: string, detail: string): null => {
       findings.add({ kind: 'MATCH', marketId: id, sequence: fill.sequence, orderHash, detail });
       return null;
@@ -100,18 +104,20 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     if (!maker) return problem(fill.makerHash, 'a maker of the match is not stored');
     // A taker whose rest is back on the book after a failed match has a later number than its own match.
     const isBack = snapshot.returned.has(taker.orderHash) && taker.sequence > fill.sequence;
-    const wrong = meetingProblem(id, fill, isBack ? { ...taker, sequence: fill.sequence } : taker, maker);
+    const isLater = link !== null && taker.sequence < fill.sequence;
+    const known = isBack || isLater ? { ...taker, sequence: fill.sequence } : taker;
+    const wrong = meetingProblem(id, fill, known, maker);
     return wrong ? problem(wrong.orderHash, wrong.detail) : [taker, maker];
   }
 
   function addMatch({ marketId, fills }: Match, packed: Buffer): boolean {
-    const chains = decodeChains(packed);
+    const [chains, link] = [decodeChains(packed), decodeLink(packed)];
     let isSound = true;
     for (const [i, fill] of fills.entries()) {
       fillCount++;
-      const met = ordersOf(marketId, fill);
+      const met = ordersOf(marketId, fill, link);
       isSound &&= met !== null;
-      add(marketId, fill.takerHash, fill.pricePips, fill, null);
+      add(marketId, fill.takerHash, fill.pricePips, fill, i === 0 ? link : null);
       add(marketId, fill.makerHash, ownPrice(fill), fill, chains[i] ?? NOWHERE);
       if (!met) continue;
       charge(marketId, met[0], fill.takerFeeMicro);

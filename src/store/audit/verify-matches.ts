@@ -8,6 +8,7 @@ import { decodeMarket } from '../records/market';
 import {
   decodeChains,
   decodeFills,
+  decodeLink,
   decodeOrder,
   type Fill,
   hashBytes,
@@ -132,13 +133,15 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
   }
 
   function add({ place, packed, fills }: Match): void {
-    const chains = decodeChains(packed);
+    const [chains, link] = [decodeChains(packed), decodeLink(packed)];
     const met = new Set<string>();
     for (const [i, fill] of fills.entries()) {
       const [taker, maker] = [of(fill.takerHash), of(fill.makerHash)];
-      const wrong = taker && maker && meetingProblem(id, fill, taker, maker);
+      const isLater = link !== null && taker !== null && taker.sequence < fill.sequence;
+      const known = isLater ? { ...taker, sequence: fill.sequence } : taker;
+      const wrong = known && maker && meetingProblem(id, fill, known, maker);
       if (wrong) findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, ...wrong });
-      count(fill.takerHash, fill, fill.pricePips, null);
+      count(fill.takerHash, fill, fill.pricePips, i === 0 ? link : null);
       count(fill.makerHash, fill, ownPrice(fill), chains[i] ?? FIRST_MATCH);
       met.add(fill.takerHash).add(fill.makerHash);
     }

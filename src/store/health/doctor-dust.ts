@@ -27,7 +27,7 @@ export async function dust(redis: RedisClient, keys: ShardKeys): Promise<Check> 
   if (found.length === 0)
     return { name: 'dust', verdict: 'ok', detail: 'no open market takes less than a share' };
   const more = found.length > TOLD_MAX ? `, and ${found.length - TOLD_MAX} more` : '';
-  const detail = `${found.slice(0, TOLD_MAX).join(', ')}${more}: orders below one share can use up MATCH_MAKERS_MAX; list such markets with minOrderSize 1`;
+  const detail = `${found.slice(0, TOLD_MAX).join(', ')}${more}: orders below one share can use up MATCH_MAKERS_MAX and slow takers down; list such markets with minOrderSize 1`;
   return { name: 'dust', verdict: 'warn', detail };
 }
 

@@ -12,6 +12,8 @@ export interface OrderRecord extends BookedOrder {
   /** The latest entry of the order's chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
+  /** Between two steps of its submission (lua/lib/steps.lua): shown as PARTIALLY_FILLED, stored among the orders that are over. */
+  readonly isContinuing: boolean;
   /** The packed signed order (see packSigned). */
   readonly signed: Buffer;
 }
@@ -28,8 +30,12 @@ const CHANGES_BYTES = ORDER_CHANGES.bytes;
 /** The body up to the client order id, and the part of it that the script packs. */
 const BODY_BYTES = ORDER_BODY.bytes;
 const SCRIPT_BODY_BYTES = ORDER_BODY.at.kind;
+/** The status of lua/lib/order.lua behind those that are shown. */
+const CONTINUING = ORDER_STATUSES.length;
 const FILLS_HEAD_BYTES = MATCH_HEAD.bytes;
 const FILL_BYTES = MATCH_FILL.bytes;
+/** Behind the fills, each where it is needed (lua/lib/trades.lua). */
+const [MOMENT_BYTES, LINK_BYTES] = [6, 12];
 
 export const hashHex = (raw: Buffer): string => `0x${raw.toString('hex')}`;
 export const hashBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
@@ -42,7 +48,8 @@ function pick<T>(list: readonly T[], index: number, what: string): T {
 }
 
 export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
-  const stored = pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
+  const isContinuing = packed.at(-1) === CONTINUING;
+  const stored = isContinuing ? 'PARTIALLY_FILLED' : pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
   const isUntouched = packed.at(-1) === 0;
   const bodyBytes = packed.length - (isUntouched ? 0 : CHANGES_BYTES);
   const body = packed.subarray(0, bodyBytes - 1);
@@ -69,6 +76,7 @@ export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
     expirationSec: readUInt(body, 21, 5),
     fillMs: isUntouched ? 0 : readUInt(changes, 20, 6),
     fillSequence: isUntouched ? 0 : readUInt(changes, 26, 6),
+    isContinuing,
     fillCount: isUntouched ? 0 : changes.readUInt32BE(32),
     marketId: body.toString('latin1', 46, 54),
     maker: hashHex(body.subarray(26, 46)),
@@ -89,6 +97,14 @@ export function decodeChains(packed: Buffer): MatchPlace[] {
     const at = FILLS_HEAD_BYTES + index * FILL_BYTES + MATCH_FILL.at.chainMs;
     return { tradeMs: readUInt(packed, at, 6), sequence: readUInt(packed, at + 6, 6) };
   });
+}
+
+/** Of a later step of a submission: the match of its step before; else null. */
+export function decodeLink(packed: Buffer): MatchPlace | null {
+  const end = FILLS_HEAD_BYTES + countFills(packed) * FILL_BYTES;
+  if (packed.length - end < LINK_BYTES) return null;
+  const at = packed.length - LINK_BYTES;
+  return { tradeMs: readUInt(packed, at, 6), sequence: readUInt(packed, at + 6, 6) };
 }
 
 /** The fields of an order that its submitter determines. */
@@ -148,7 +164,8 @@ export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, f
   const takerOutcome = packed.readUInt8(33) as OutcomeIndex;
   const count = packed.readUInt16BE(34);
   const end = FILLS_HEAD_BYTES + count * FILL_BYTES;
-  const matchedMs = packed.length > end ? readUInt(packed, end, 6) : tradeMs;
+  const hasMoment = (packed.length - end) % LINK_BYTES === MOMENT_BYTES;
+  const matchedMs = hasMoment ? readUInt(packed, end, 6) : tradeMs;
   const fills: Fill[] = [];
   for (let i = 0; i < count; i++) {
     const at = FILLS_HEAD_BYTES + i * FILL_BYTES;

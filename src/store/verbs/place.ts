@@ -96,7 +96,7 @@ type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument];
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
 type Coded = ReplyOf<'replace_order'>;
 
-/** The most times that one submission expires stale makers (200 each) before it fails with UNAVAILABLE. */
+/** The most times that one submission expires stale makers (200 each) before it fails with UNAVAILABLE, and its most steps. */
 const AGAIN_MAX = 1000;
 /** The most times that one submission reads its wallet from the chain: the books may move on before a reading arrives. */
 const READS_MAX = 2;
@@ -131,6 +131,24 @@ export function createPlace({
   claims,
   chain,
 }: PlaceOptions): Placing {
+  const termsOf = (request: PlaceRequest): PlaceRequest =>
+    chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
+
+  function packed(request: PlaceRequest): { readonly scriptKeys: PlaceKeys; readonly args: PlaceArgs } {
+    const [terms, maker] = [termsOf(request), addressBytes(request.maker)];
+    const head =
+      chain === null
+        ? packRequest(terms, maker, grantMicro, makersMax)
+        : Buffer.concat([
+            packRequest(terms, maker, chain.unsettledMaxNewMicro, makersMax),
+            packChainPart(chain.freshMaxMicro, request.address ?? ''),
+          ]);
+    return {
+      scriptKeys: placeKeys(keys, request.marketId, maker),
+      args: [head, hashBytes(request.orderHash), encodeBody(terms, maker)],
+    };
+  }
+
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
    * would have had there. The script looks for no trace that certainly is not there, and past one that is of another order.
@@ -139,20 +157,8 @@ export function createPlace({
     request: PlaceRequest,
     script: (keys: PlaceKeys, args: PlaceArgs, known: readonly Buffer[]) => Promise<Reply>,
   ): Promise<Reply> {
-    const maker = addressBytes(request.maker);
-    const scriptKeys = placeKeys(keys, request.marketId, maker);
-    const terms = chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
-    const args = [
-      chain === null
-        ? packRequest(terms, maker, grantMicro, makersMax)
-        : Buffer.concat([
-            packRequest(terms, maker, chain.unsettledMaxNewMicro, makersMax),
-            packChainPart(chain.freshMaxMicro, request.address ?? ''),
-          ]),
-      hashBytes(request.orderHash),
-      encodeBody(terms, maker),
-    ] as const;
-    const claim = claims.claim(request.marketId, request.orderHash, terms.expirationSec);
+    const { scriptKeys, args } = packed(request);
+    const claim = claims.claim(request.marketId, request.orderHash, termsOf(request).expirationSec);
     let known: readonly Buffer[] = claim ? [claim] : [];
     let reads = 0;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
@@ -177,11 +183,26 @@ export function createPlace({
     return before ? [Buffer.from('REPLAYED'), refused[1], before] : refused;
   }
 
+  /** Runs the further steps of a submission that met as many makers as one script may, also when an earlier call began it. */
+  async function finish<T extends PlaceReply>(request: PlaceRequest, first: T): Promise<T> {
+    if (!isUnfinished(request, first)) return first;
+    const { scriptKeys, args } = packed(request);
+    let placed = first;
+    for (let turn = 0; turn < AGAIN_MAX && isUnfinished(request, placed); turn++) {
+      const reply = await run('continue_order', scriptKeys, args);
+      if (reply[0].toString() === 'AGAIN') continue;
+      const { record, fills, nowMs, replayed: isOver } = readReply(request, reply, chain);
+      placed = { ...placed, record, fills: [...placed.fills, ...fills], nowMs };
+      if (isOver) break;
+    }
+    return placed;
+  }
+
   async function place(request: PlaceRequest): Promise<PlaceReply> {
     const reply = await book(request, (scriptKeys, args, known) =>
       run('place_order', scriptKeys, [...args, ...known]),
     );
-    return readReply(request, reply, chain);
+    return finish(request, readReply(request, reply, chain));
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
@@ -190,8 +211,11 @@ export function createPlace({
       run('replace_order', scriptKeys, [...args, replaced, ...known]),
     );
     const [code, , detail, old] = reply as Coded;
-    if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail)
-      throw new NotReplaceable(decodeOrder(oldHash, detail));
+    if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail) {
+      const record = decodeOrder(oldHash, detail);
+      if (record.isContinuing) throw new Refusal('UNAVAILABLE', 'the order is still being matched; retry');
+      throw new NotReplaceable(record);
+    }
     if (code.toString() === 'ORDER_NOT_FOUND') {
       const before = await past.own(oldHash, request.maker, request.marketId);
       if (before) throw new NotReplaceable(before.record);
@@ -199,7 +223,7 @@ export function createPlace({
     const placed = readReply(request, reply, chain);
     // Of two that were booked before, either may have left Redis.
     const told = old?.length || !placed.replayed ? old : await past.anywhere(oldHash);
-    return { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null };
+    return finish(request, { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null });
   }
 
   return { place, replace };
@@ -212,6 +236,10 @@ export class NotReplaceable extends Refusal {
   }
 }
 
+/** A repetition as another type changes nothing. */
+const isUnfinished = ({ dryRun, orderType }: PlaceRequest, { record }: PlaceReply): boolean =>
+  record.isContinuing && !dryRun && record.orderType === orderType;
+
 const stopsAt = (expirationSec: number): number =>
   expirationSec === 0 ? 0 : Math.max(1, expirationSec - EXPIRY_MARGIN_SEC);
 
@@ -223,7 +251,9 @@ function readReply(request: PlaceRequest, reply: Reply, chain: ChainPlacing | nu
     case 'BOOKED':
       return booked(orderHash, rest[0] as Buffer, rest[1] as Buffer);
     case 'REPLAYED': {
-      const record = decodeOrder(orderHash, rest[1] as Buffer);
+      const packed = rest[1] as Buffer;
+      if (packed.length === 0) throw new Refusal('UNAVAILABLE');
+      const record = decodeOrder(orderHash, packed);
       return { replayed: true, record, fills: [], nowMs: Number(rest[0]) };
     }
     case 'DEADLINE_EXCEEDED':
@@ -256,7 +286,7 @@ function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceR
   return {
     replayed: false,
     record,
-    fills: fills ? decodeFills(record.fillMs, record.sequence, fills) : [],
+    fills: fills ? decodeFills(record.fillMs, record.fillSequence, fills) : [],
     nowMs: record.updatedAtMs,
   };
 }

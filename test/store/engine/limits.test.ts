@@ -24,23 +24,6 @@ describe('the bound on makers (here 3)', () => {
     expect((await book()).bids).toEqual(['0.5 2 1']);
   });
 
-  test('with one more in the way, the remainder is cancelled and never crosses the book', async () => {
-    const { place, buy, book } = await offers(4);
-    expect(told(await place(buy(alice, YES, '5', '0.50'))).result).toBe('CANCELLED MATCH_LIMIT 3 of 5');
-    expect(await book()).toMatchObject({ bids: [], asks: ['0.5 1 1'] });
-  });
-
-  test('IOC and MARKET end with MATCH_LIMIT, too, and a MARKET BUY with its minimum is FILLED', async () => {
-    const { place, buy } = await offers(8);
-    const ioc = await place(buy(alice, YES, '4', '0.50', { type: 'IOC' }));
-    expect(told(ioc).result).toBe('CANCELLED MATCH_LIMIT 3 of 4');
-    const market = { type: 'MARKET', budget: '50' } as const;
-    expect(told(await place(buy(alice, YES, '4', '0.99', market))).result).toBe(
-      'CANCELLED MATCH_LIMIT 3 of 4',
-    );
-    expect(told(await place(buy(alice, YES, '2', '0.99', market))).result).toBe('FILLED 2 of 2');
-  });
-
   test('a FOK beyond it is refused', async () => {
     const { place, buy, book } = await offers(4);
     const fok = buy(alice, YES, '4', '0.50', { type: 'FOK' });
@@ -53,11 +36,10 @@ describe('the bound on makers (here 3)', () => {
     await w.clock(1_800_000_010_000);
     await w.place(w.buy(alice, NO, '1', '0.50'));
     for (let i = 0; i < 3; i++) await w.place(w.buy(carla, NO, '1', '0.50'));
-    const reply = await w.place(w.buy(alice, YES, '3', '0.50', { prevention: 'CANCEL_MAKER' }));
-    expect(told(reply)).toEqual({
-      result: 'CANCELLED MATCH_LIMIT 2 of 3',
-      fills: ['1 @ 0.5 MINT', '1 @ 0.5 MINT'],
-    });
+    const fok = w.buy(alice, YES, '3', '0.50', { type: 'FOK', prevention: 'CANCEL_MAKER' });
+    await expect(w.place(fok)).rejects.toMatchObject({ code: 'FOK_NOT_FILLED', extra: { available: '2' } });
+    const reply = await w.place(w.buy(alice, YES, '2', '0.50', { prevention: 'CANCEL_MAKER' }));
+    expect(told(reply)).toEqual({ result: 'FILLED 2 of 2', fills: ['1 @ 0.5 MINT', '1 @ 0.5 MINT'] });
     expect((await w.book()).asks).toEqual(['0.5 1 1']);
   });
 });

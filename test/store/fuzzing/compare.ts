@@ -4,7 +4,7 @@ import type { OutboxEvent } from '../../../src/store/outbox/outbox';
 import type { Fill, OrderRecord } from '../../../src/store/records/order';
 import { FEE_ACCOUNT } from '../../model/accounts';
 import type { Emitted, Model } from '../../model/exchange';
-import { isBid, type ModelFill, type ModelOrder, remaining, yesPrice } from '../../model/matching';
+import { type BookedFill, isBid, type ModelOrder, remaining, yesPrice } from '../../model/matching';
 import { check, Mismatch } from './check';
 import { checkEnding, checkSupply, checkToDo } from './compare-ending';
 import type { World } from './operations';
@@ -29,19 +29,23 @@ export function recordOf(o: ModelOrder): OrderRecord {
     ...{ orderType: request.orderType, pricePips, ...numbers, status: o.status, reason: o.reason },
     ...{ createdAtMs: o.createdMs, updatedAtMs: o.updatedMs, sequence: o.sequence },
     ...{ expirationSec: request.expirationSec, clientOrderId: request.clientOrderId },
-    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, fillCount: o.fillCount },
+    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, fillCount: o.fillCount, isContinuing: false },
     signed: request.signed,
   } as OrderRecord;
 }
 
-export function fillsOf(taker: ModelOrder, fills: readonly ModelFill[]): Fill[] {
+export function fillsOf(taker: ModelOrder, fills: readonly BookedFill[]): Fill[] {
   const { orderHash, order } = taker.request;
-  // The ids of matches stay ahead of a clock that was set back.
-  const matchedMs = taker.fillMs - taker.createdMs > 60_000 ? taker.createdMs : taker.fillMs;
-  return fills.map((fill, index) => ({
-    ...{ tradeMs: taker.fillMs, matchedMs, sequence: taker.sequence, index },
+  return fills.map(({ maker, tradeMs, sequence, index, ...fill }) => ({
+    // The ids of matches stay ahead of a clock that was set back.
+    ...{
+      tradeMs,
+      matchedMs: tradeMs - taker.createdMs > 60_000 ? taker.createdMs : tradeMs,
+      sequence,
+      index,
+    },
     ...{ takerHash: orderHash, takerSide: order.side, takerOutcome: order.outcome },
-    makerHash: fill.maker.request.orderHash,
+    makerHash: maker.request.orderHash,
     ...{ pricePips: Number(fill.price), sizeLots: Number(fill.lots), matchType: fill.type },
     ...{ takerFeeMicro: Number(fill.takerFee), makerFeeMicro: Number(fill.makerFee) },
   })) as Fill[];

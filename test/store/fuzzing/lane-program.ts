@@ -30,7 +30,7 @@ async function attempt(world: World, operations: readonly Operation[], job: Job)
 async function play(job: Job): Promise<Outcome> {
   // A submission that runs again after expiring makers has two moments, and by the clock of Redis the model learns only the
   // second one. With the script's own bound it never runs again.
-  const world = { ...worldOf(job.seed), ...(job.realTime ? { staleMax: 200 } : {}) };
+  const world = { ...worldOf(job.seed), ...(job.realTime ? { staleMax: 200, makersMax: 500 } : {}) };
   const operations = drawn(world, job.operations);
   const outcome = await attempt(world, operations, job);
   if (!(outcome instanceof Failure)) return { tally: outcome };

@@ -11,8 +11,8 @@ import {
 } from '../../../src/store/verbs/place';
 import type { Answer } from '../../model/exchange';
 import {
+  type BookedFill,
   MICRO_PER_LOT,
-  type ModelFill,
   type ModelOrder,
   type Refused,
   refuse,
@@ -131,16 +131,19 @@ async function replace(stage: SideBySide, op: Of<'replace'>): Promise<void> {
 export function remember(
   { ledger, chains, count }: Pick<SideBySide, 'ledger' | 'chains' | 'count'>,
   order: ModelOrder,
-  fills: readonly ModelFill[],
+  fills: readonly BookedFill[],
 ): void {
   const { maker, marketId, orderType } = order.request;
   ledger.booked.set(maker, (ledger.booked.get(maker) ?? 0) + 1);
   count(`${orderType} ${order.status}${order.reason ? ` ${order.reason}` : ''}`);
   if (fills.length === 0) return;
-  const last = fillsOf(order, fills);
-  ledger.matches.set(marketId, { count: (ledger.matches.get(marketId)?.count ?? 0) + 1, last });
+  const booked = fillsOf(order, fills);
+  const numbers = new Set(booked.map(({ sequence }) => sequence));
+  const last = booked.filter(({ sequence }) => sequence === booked.at(-1)?.sequence);
+  ledger.matches.set(marketId, { count: (ledger.matches.get(marketId)?.count ?? 0) + numbers.size, last });
+  if (numbers.size > 1) count(`${orderType} of several steps`);
   if (fills.length > 50) count('more than 50 makers');
-  for (const [i, fill] of last.entries()) {
+  for (const [i, fill] of booked.entries()) {
     count(fill.matchType);
     if (fills[i]?.maker.request.maker === maker) count('self trade');
     for (const hash of [fill.takerHash, fill.makerHash])

@@ -55,6 +55,11 @@ export const TRADING: readonly Bug[] = [
   ['dry run booked', 'if dry_run == 0 then', 'if true then'],
   ['self-trade missed through the other outcome', 'maker == q.maker', 'maker == q.maker and q.outcome == 0'],
   ['one maker too many', '>= q.makers_max', '> q.makers_max'],
+  ['a step begins with the whole size', 'size - record.filled', 'size'],
+  ['a step begins with the whole budget', 'budget - record.quote', 'budget'],
+  ['a step forgets the fills before it', 'before.fills + p.fills', 'p.fills'],
+  ['a step names no step before', 'before.fills > 0 and packed ..', 'before.fills < 0 and packed ..'],
+  ['an order that rests still ends as if it did not', 'elseif before.body then', 'elseif false then'],
   ['budget overspent', 'math.floor((q.budget', 'math.ceil((q.budget'],
   ['FOK filled in part', 'q.type == order.FOK', 'q.type == -1'],
   [
