@@ -94,6 +94,7 @@ function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) 
       return market.terms;
     },
     finalBlock: async () => (await ledger.finalBlock())?.number ?? null,
+    withCode: ledger.withCode,
     fail: ledger.voidSettlement,
     checksum: checksumAddress,
     exchange: contracts.exchangeAddress,

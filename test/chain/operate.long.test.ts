@@ -6,6 +6,7 @@ import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { SCALE, type TestOperatorOptions } from './operator';
 import { type ChainProxy, post, startChainProxy } from './proxy';
+import { CODE } from './stories';
 import { collateralAbi, ONE, type Trader } from './world';
 
 /** The operator against a real chain, in one process. */
@@ -105,6 +106,32 @@ test('a wallet whose code burns all gas that it gets gets its tokens kept for it
   await confirmed(keys);
   const [yes = '0'] = op.terms.tokenIds;
   expect(await op.world.read('owed', trap.address, yes)).toBe(10n * SCALE.lotAmount);
+});
+
+test('wallets whose code burns gas and then accepts take none of the gas of other matches', async () => {
+  const burners = await Promise.all(Array.from({ length: 20 }, () => op.trader()));
+  const greedy: Key[] = [];
+  for (let i = 0; i < burners.length; i += 2)
+    greedy.push(await op.match(burners[i] as Trader, burners[i + 1] as Trader));
+  const honest = [await matchAny(0), await matchAny(1), await matchAny(2), await matchAny(3)];
+  for (const { address } of burners) await op.world.chain.ask('anvil_setCode', address, CODE.burnsAndAccepts);
+  const hasCode = async ({ address }: Trader) =>
+    (await op.ledger.chainAccount(address.toLowerCase()))?.hasCode ?? false;
+  await soon('the books know of the code', async () =>
+    (await Promise.all(burners.map(hasCode))).every(Boolean),
+  );
+  operate([0]);
+  await confirmed([...honest, ...greedy]);
+  const records = await Promise.all([...honest, ...greedy].map((key) => op.settlements.find(key)));
+  expect(new Set(records.map((record) => record?.transactionHash)).size).toBe(1);
+  const receipt = await op.world.chain.ask<{ gasUsed: string; logs: { topics: string[] }[] }>(
+    'eth_getTransactionReceipt',
+    records[0]?.transactionHash,
+  );
+  const failed = EXCHANGE.getEvent('MatchFailed')?.topicHash;
+  expect(receipt.logs.filter(({ topics }) => topics[0] === failed)).toEqual([]);
+  // They burnt nearly all that they may.
+  expect(Number(receipt.gasUsed)).toBeGreaterThan(burners.length * 110_000);
 });
 
 test('a transaction that the node loses is sent again under the same nonce, for a price that nodes take', async () => {

@@ -49,6 +49,7 @@ export function startTestOperator(options: TestOperatorOptions): Operator {
     settlements: createSettlements({ redis, run, keys, funds: 'chain' }),
     termsOf: async () => options.terms,
     finalBlock: async () => (await ledger.finalBlock())?.number ?? null,
+    withCode: ledger.withCode,
     fail: ledger.voidSettlement,
     checksum: checksumAddress,
     onError: ({ message }) => options.onError(message),

@@ -23,6 +23,8 @@ export const CODE = {
   acceptsSlowly: '0x612c245b6001900380600357631626ba7e60e01b5f5260205ff3',
   /** Answers every call with the magic value of a single delivery (ERC-1155). */
   acceptsTokens: '0x63f23a6e6160e01b5f5260205ff3',
+  /** The same, after it has burnt all but 3,000 of the gas that it gets. */
+  burnsAndAccepts: '0x5b610bb85a1160005763f23a6e6160e01b5f5260205ff3',
   reverts: '0x5f5ffd',
   burnsAllGas: '0x5b5f56',
   /** Reverts with 60 kB of data. */

@@ -11,6 +11,8 @@ export interface Candidate {
   readonly id: string;
   readonly match: IntentMatch;
   readonly encoded: EncodedMatch;
+  /** The wallets of its orders. */
+  readonly wallets: readonly string[];
   /** When this process first saw it, by `performance.now()`. */
   readonly seenMs: number;
   /** The transactions that held it and did not settle it, as far as this process knows. */
@@ -181,5 +183,6 @@ async function candidateOf(
     throw new Error('its orders are not stored');
   const name = { marketId, sequence, part };
   const encoded = encodeMatch({ name, settlement, taker: takerOrder, makers: makerOrders });
-  return { id, match: { ...name, tradeMs }, encoded, seenMs: performance.now(), returns };
+  const wallets = [takerOrder, ...makerOrders].map(({ maker }) => maker.toLowerCase());
+  return { id, match: { ...name, tradeMs }, encoded, wallets, seenMs: performance.now(), returns };
 }

@@ -23,6 +23,8 @@ export interface LaneParts {
   readonly spending: Pick<Spending, 'add'>;
   /** The number of the last final block that the books have; null before the first. */
   readonly finalBlock: () => Promise<number | null>;
+  /** Those of these wallets that have code, as far as the books know. */
+  readonly withCode: (wallets: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Books the failure of a settlement that no live transaction holds, as seen at a block. */
   readonly fail: (settlement: SettlementKey, fault: Fault, blockNumber: number) => Promise<unknown>;
   readonly exchange: string;

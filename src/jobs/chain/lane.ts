@@ -1,4 +1,4 @@
-import { settleData, settleGas } from '../../chain/settle-call';
+import { type EncodedMatch, settleData, settleGas } from '../../chain/settle-call';
 import { emptyCall, readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
 import type { Call, Fee } from '../../chain/unsigned';
 import type { LaneHolder, LaneState } from '../../store/chain/intents';
@@ -6,7 +6,7 @@ import { settlementId } from '../../store/records/settlement';
 import type { Candidate } from './candidates';
 import type { LaneParts } from './lane-parts';
 import { createOpenTransactions } from './open-transactions';
-import { isFinalFault, LOOK_AGAIN_MS, type Triage } from './triage';
+import { isFinalFault, LOOK_AGAIN_MS, MATCH_GAS_MAX, type Triage } from './triage';
 
 /** How far the chain is, as a majority of the nodes knows it. */
 export interface ChainPlace {
@@ -39,6 +39,8 @@ const LEASE_MS = 2_000;
 const RENEW_MS = 500;
 const GATHER_MS = 100;
 const BATCH_GAS = 14_000_000n;
+/** What the code of a wallet may burn at a delivery before it accepts: DELIVERY_GAS of contracts/MarketExchange.sol. */
+const DELIVERY_GAS = 120_000n;
 /** Nodes keep sixteen transactions of an account that they do not know. */
 const UNMINED_MAX = 4;
 /** More than that are open only while the chain has no final blocks; where CHAIN_CONFIRMATIONS counts, that many blocks are usual. */
@@ -186,15 +188,39 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     return false;
   }
 
+  /** What the wallets of matches may burn besides the gas of the match, by its id; only of wallets with code. */
+  async function burnable(list: readonly Candidate[]): Promise<ReadonlyMap<string, bigint>> {
+    const codes = await parts.withCode(list.flatMap(({ wallets }) => wallets));
+    return new Map(
+      list.flatMap(({ id, wallets }): [string, bigint][] => {
+        const deliveries = wallets.filter((wallet) => codes.has(wallet)).length;
+        return deliveries === 0 ? [] : [[id, DELIVERY_GAS * BigInt(deliveries)]];
+      }),
+    );
+  }
+
   async function send(batch: readonly Candidate[]): Promise<void> {
-    let left = batch;
-    if (left.length === 0) return;
+    if (batch.length === 0) return;
+    const burnt = await burnable(batch);
+    const weighed = ({ id, encoded }: Candidate): EncodedMatch => ({
+      ...encoded,
+      gas: encoded.gas + (burnt.get(id) ?? 0n),
+    });
+    // Matches of wallets without code come first, so that nothing is burnt before them.
+    const sorted = [...batch].sort((a, b) => Number(burnt.has(a.id)) - Number(burnt.has(b.id)));
+    let gas = 0n;
+    const end = sorted.findIndex((one, i) => {
+      gas += weighed(one).gas;
+      return i > 0 && gas > MATCH_GAS_MAX;
+    });
+    let left = end === -1 ? sorted : sorted.slice(0, end);
+    candidates.giveBack(sorted.slice(left.length), 0);
     const [fee, money] = await Promise.all([
       readFee(rpc, gasPriceMaxWei),
       readGasMoney({ ask: rpc.agree }, lane, place.head),
     ]);
     for (let tries = 0; tries < TRIES_MAX && left.length > 0; tries++) {
-      const encoded = left.map((one) => one.encoded);
+      const encoded = left.map(weighed);
       const call = { to: exchange, data: settleData(encoded), gasLimit: settleGas(encoded) };
       if (open.costWei() + call.gasLimit * fee.maxWei > money) {
         poor();

@@ -25,6 +25,7 @@ export interface OperatorOptions {
   readonly termsOf: (marketId: string) => Promise<MarketTerms>;
   /** The number of the last final block that the books have; null before the first. */
   readonly finalBlock: () => Promise<number | null>;
+  readonly withCode: LaneParts['withCode'];
   readonly fail: LaneParts['fail'];
   /** The EIP-55 form of an address. */
   readonly checksum: (address: string) => string;

@@ -23,7 +23,7 @@ export const LOOK_AGAIN_MS = 500;
 /** So often another fault than before may be found; then the match fails all the same, or its wallets could hold it up. */
 const CHANGES_MAX = 5;
 /** With the base of `settleGas` this is below the 16,777,216 that a transaction may have. */
-const MATCH_GAS_MAX = 15_500_000n;
+export const MATCH_GAS_MAX = 15_500_000n;
 /** A fault of the operator is not over in a moment; each look takes longer to come. */
 const PAUSE_MS = 1_000;
 const DOUBLINGS_MAX = 5;

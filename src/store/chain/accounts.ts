@@ -70,6 +70,8 @@ export interface ChainAccounts {
   unsettledMicro(): Promise<number>;
   /** The account of a wallet; null when it was never read. */
   chainAccount(address: string): Promise<ChainAccount | null>;
+  /** Those of these wallets that have code, as far as the books know. */
+  withCode(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /** By order hash: how much of each order the chain has settled, and how much its failed matches had. Only where it is not 0. */
   settledLots(orderHashes: readonly string[]): Promise<ReadonlyMap<string, SettledLots>>;
 }
@@ -102,6 +104,13 @@ export function createChainAccounts({
       head,
       headNotedMs: head && Number(found.headNotedMs),
     };
+  }
+
+  async function withCode(addresses: readonly string[]): Promise<ReadonlySet<string>> {
+    const names = [...new Set(addresses)];
+    if (names.length === 0) return new Set();
+    const found = await redis.hmgetBuffer(keys.cash, ...names.map(addressBytes));
+    return new Set(names.filter((_, i) => found[i] && isContract(CHAIN_CASH.read(found[i] as Buffer))));
   }
 
   async function exposed(): Promise<readonly ExposedWallet[]> {
@@ -149,7 +158,7 @@ export function createChainAccounts({
     return {
       asOfBlock: cash.block,
       nonce: cash.nonce,
-      hasCode: (cash.flags & HAS_CODE) !== 0,
+      hasCode: isContract(cash),
       approvedForAll,
       allowanceMicro: micro(cash.allowanceMicro),
       collateral: assetOf(
@@ -188,8 +197,10 @@ export function createChainAccounts({
     return found;
   }
 
-  return { cursor, exposed, unsettledMicro, chainAccount, settledLots };
+  return { cursor, exposed, unsettledMicro, chainAccount, withCode, settledLots };
 }
+
+const isContract = ({ flags }: { readonly flags: number }): boolean => (flags & HAS_CODE) !== 0;
 
 function blockOf(found: Readonly<Record<string, Buffer>>, name: 'final' | 'head'): BlockRef | null {
   const [number, hash, timeMs] = [found[name], found[`${name}Hash`], found[`${name}Ms`]];
