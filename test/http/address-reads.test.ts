@@ -68,6 +68,45 @@ describe('reads', () => {
     }
   });
 
+  test('with a filter look at 500 rows a page, and cost what they look at', async () => {
+    const trader = await street.trader();
+    const oldest = await trader.submit(
+      street.market,
+      { side: 'BUY', outcome: 0, pips: 100, lots: 100 },
+      { clientOrderId: 'oldest' },
+    );
+    const other = await trader.submit(street.market, { side: 'BUY', outcome: 0, pips: 100, lots: 100 });
+    const { redis, keys } = street.exchange.store;
+    const raw = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
+    // 560 newer orders like the second one.
+    const record = (await redis.hgetBuffer(keys.orders, raw(other.body.orderHash))) ?? Buffer.alloc(0);
+    const rank = Number(await redis.zscore(keys.wallet(raw(trader.address)), raw(other.body.orderHash)));
+    for (let i = 1; i <= 560; i++) {
+      const hash = Buffer.alloc(32, 'hash');
+      hash.writeUInt32BE(i);
+      await redis.hset(keys.orders, hash, record);
+      await redis.zadd(keys.wallet(raw(trader.address)), rank + i, hash);
+    }
+    const token = await trader.token();
+    const pageOf = (query: string) =>
+      visitor.send('GET', `/me/orders?clientOrderId=oldest&limit=1${query}`, { token });
+    await visitor.spend('reads', 0);
+    const first = await pageOf('');
+    expect([first.status, first.body.data]).toEqual([200, []]);
+    const second = await pageOf(`&cursor=${first.body.nextCursor}`);
+    expect(second.body.data.map(({ orderHash }: { orderHash: string }) => orderHash)).toEqual([
+      oldest.body.orderHash,
+    ]);
+    expect(second.body.nextCursor).toBeNull();
+    // 500 rows are ten points; the 62 others are two. Each look at what is left is one.
+    let looks = 0;
+    await until('the second page has given back what it did not need', async () => {
+      const { headers } = await visitor.send('GET', '/me', { token });
+      looks++;
+      return Number(/"reads";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]) + looks === 100 - 10 - 2;
+    });
+  });
+
   test('have at most 32 query members, and none that their operation does not have', async () => {
     for (const { method, path, bearer } of street.exchange.replicas[0].web.endpoints) {
       const target = path.replace('{id}', street.market.id).replace(/\{\w+\}/g, '0');

@@ -1,3 +1,8 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createClient, walk as walkPages } from 'ctf-exchange-client';
+import { PAGE_SIZES } from '../../src/wire/pages';
+import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
@@ -130,4 +135,42 @@ describe.each(LISTS)('%s', (list) => {
     const { status, body } = await alice.get(`${where}?${query}`);
     expect([status, body.code, body.errors[0].path]).toEqual([400, 'INVALID_REQUEST', path]);
   });
+});
+
+/** One poll by the lines of docs/client.md, which leave these names to their reader. Returns the next `since`. */
+type Poll = (
+  client: ReturnType<typeof createClient>,
+  walk: typeof walkPages,
+  id: string,
+  seen: Set<string>,
+  onTrade: (trade: Row) => void,
+  since: number,
+) => Promise<number>;
+
+test('polls by the lines of docs/client.md pass a command that makes more trades than a page has', async () => {
+  const page = readFileSync(path.join(ROOT, 'docs', 'client.md'), 'utf8');
+  const [, lines = ''] = /\n## Polling\n[^#]*?```js\n(.*?)```/s.exec(page) ?? [];
+  expect(lines).toContain('onTrade(trade)');
+  const names = ['client', 'walk', 'id', 'seen', 'onTrade', 'since'];
+  const poll: Poll = new Function(...names, `return (async () => {${lines}; return since; })()`) as Poll;
+  const client = createClient({ baseUrl: exchange.client.url });
+  const { body } = await exchange.client.get(`/markets/${market.id}/trades`);
+  const makers = PAGE_SIZES.trades.usual + 10;
+  expect(body.data.length).toBeLessThanOrEqual(PAGE_SIZES.trades.usual);
+  const sweep = async (): Promise<void> => {
+    for (let i = 0; i < makers; i++) await bob.submit(market, limit('BUY', 1, 4_000, 100));
+    const { body: taker } = await alice.submit(market, limit('BUY', 0, 6_000, 100 * makers));
+    expect([taker.status, taker.filledSize]).toEqual(['FILLED', String(makers)]);
+  };
+  const [seen, heard] = [new Set<string>(), [] as string[]];
+  let since = 0;
+  for (let turn = 0; turn < 2; turn++) {
+    await sweep();
+    since = await poll(client, walkPages, market.id, seen, ({ id }) => void heard.push(id), since);
+  }
+  await alice.submit(market, limit('SELL', 0, 6_000, 100));
+  await bob.submit(market, limit('SELL', 1, 4_000, 100));
+  await poll(client, walkPages, market.id, seen, ({ id }) => void heard.push(id), since);
+  // Each trade once, in its order, and none is missing.
+  expect(heard).toEqual(ids(await walk('trades', 'limit=500&order=asc')));
 });

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { TypedDataEncoder } from 'ethers';
+import { CANDLE_INTERVALS } from '../../src/wire/answers/candles';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type Domain, type OpenMarket, openMarket, type Trader } from '../support/trader';
@@ -127,6 +128,10 @@ test('price history exists for every timeframe, for Yes and No, and for nothing 
     ['1h', '6h', '1d', '1w', '1m', 'all'],
   ]);
   expect(body.detail).toContain('1h, 6h, 1d, 1w, 1m, all');
+  const wrong = await ofMarket('/candles?interval=7m');
+  expect([wrong.status, wrong.body.code, wrong.body.allowed]).toEqual([
+    ...[400, 'INVALID_REQUEST', CANDLE_INTERVALS],
+  ]);
 });
 
 test('an order is shown without its client order id, except to its maker', async () => {

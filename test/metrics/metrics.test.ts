@@ -5,6 +5,7 @@ import { startWorker } from '../../src/app/worker';
 import { loadRecovery } from '../../src/auth/recovery';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
+import { LAYOUT } from '../../src/store/health/layout';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
@@ -143,6 +144,9 @@ test('the worker serves the metrics of its own scripts on a separate port', asyn
       expect(series.get('exchange_script_seconds_count{verb="expire_orders"}') ?? 0).toBeGreaterThan(0),
   );
   expect((await fetch(`${workerUrl}/livez`)).status).toBe(200);
+  // Of one shard the answer names none.
+  const ready = await fetch(`${workerUrl}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', layout: LAYOUT }]);
   expect((await fetch(`${workerUrl}/config`)).status).toBe(404);
 });
 
