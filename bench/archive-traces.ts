@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { micro } from '../src/exchange/units';
-import { createTraceClaims, type TraceClaims } from '../src/store/archive/trace-claims';
 import { READERS } from '../src/store/outbox/outbox';
 import { packSigned } from '../src/store/records/signed-order';
 import { shardKeys } from '../src/store/redis/keys';
@@ -22,10 +21,6 @@ const IN_FLIGHT = 200;
 /** Rounds of a millisecond: between two of them other programs have their turn. */
 const ROUNDS = 300;
 const PER_ROUND = 50;
-/** A process follows a market that has had an order for each ten of its traces. */
-const FOLLOW_ROUNDS_MAX = 2_000;
-/** Some 800 orders a second, which leave every half second. */
-const [CLAIMED_MS, TRADED_AT_ONCE, TRADE_PAUSE_MS] = [10_000, 10, 10];
 /** Redis gives back the buffers of a quiet connection after about two seconds. */
 const QUIET_MS = 3_000;
 
@@ -71,41 +66,7 @@ export async function benchTraces(
     const bytesPerOrder = round((after - before) / ORDERS);
     emit({ op: 'memory', of, isRefused, orders: ORDERS, bytesPerOrder });
   }
-  const claims = createTraceClaims({ run, keys });
-  const claiming = createEngine({ run, grantMicro: micro(1e14), makersMax: 1_000, claims });
-  await follow(redis, claiming, claims);
-  emit({ op: 'insert', traces: ORDERS + WALLETS, ...(await inserts(redis, claiming, engine)) });
-  emit({ op: 'claimed', ...(await claimed(redis, claiming, archiving)) });
-}
-
-/** Orders of the market, until their process knows its traces. */
-async function follow(redis: Redis, engine: Engine, claims: TraceClaims): Promise<void> {
-  for (let round = 0; round < FOLLOW_ROUNDS_MAX; round++) {
-    if (claims.claim(TRACED, orderIn(TRACED, 0, 0).orderHash, 0)) return;
-    await insertsIn(redis, engine, TRACED);
-  }
-  throw new Error('the traces of the market are not known');
-}
-
-/** While orders leave a market as they do on an exchange, the part of its new orders for which the script does not look. */
-async function claimed(redis: Redis, engine: Engine, archiving: Archiving) {
-  const untilMs = performance.now() + CLAIMED_MS;
-  let [orders, isOver] = [0, false];
-  await redis.call('CONFIG', 'RESETSTAT');
-  async function trade(): Promise<void> {
-    for (; performance.now() < untilMs; orders += TRADED_AT_ONCE) {
-      const some = Array.from({ length: TRADED_AT_ONCE }, (_, n) => orderIn(TRACED, 8e6 + n, n));
-      await Promise.all(some.map((one) => engine.place(one)));
-      await Promise.all(some.map(({ maker, orderHash }) => engine.cancel(TRACED, maker, orderHash, 'USER')));
-      await finishReading(redis);
-      await wait(TRADE_PAUSE_MS);
-    }
-    isOver = true;
-  }
-  await Promise.all([trade(), archiving(async () => isOver)]);
-  const stats = String(await redis.call('INFO', 'commandstats'));
-  const looks = Number(/cmdstat_sismember:calls=(\d+)/.exec(stats)?.[1] ?? 0);
-  return { orders, part: round(1 - looks / orders, 3) };
+  emit({ op: 'insert', traces: ORDERS + WALLETS, ...(await inserts(redis, engine)) });
 }
 
 function orderIn(marketId: string, who: number, n: number, nonce = 0): PlaceRequest {
@@ -168,33 +129,27 @@ async function quietBytes(redis: Redis): Promise<number> {
   return usedBytes(redis);
 }
 
-/** The same orders in both markets, and once more by a process that does not know the traces, a moment apart. */
-async function inserts(redis: Redis, engine: Engine, looking: Engine) {
-  const found: { micros: number; microsLook: number; microsWithout: number }[] = [];
+/** The same orders in both markets, a moment apart. */
+async function inserts(redis: Redis, engine: Engine) {
+  const found: { micros: number; microsWithout: number }[] = [];
   // The first round makes wallets known and caches warm.
   for (let turn = -1; turn < ROUNDS; turn++) {
-    const cost = { micros: Number.NaN, microsLook: Number.NaN, microsWithout: Number.NaN };
+    const cost = { micros: Number.NaN, microsWithout: Number.NaN };
     const kinds = [
-      ['micros', engine, TRACED],
-      ['microsWithout', engine, BARE],
-      ['microsLook', looking, TRACED],
+      ['micros', TRACED],
+      ['microsWithout', BARE],
     ] as const;
-    // Each of them is first in every third round.
-    for (let i = 0; i < kinds.length; i++) {
-      const [kind, by, id] = kinds[(turn + 1 + i) % kinds.length] as (typeof kinds)[number];
-      cost[kind] = await insertsIn(redis, by, id);
-    }
+    for (const [kind, id] of turn % 2 === 0 ? kinds : kinds.toReversed())
+      cost[kind] = await insertsIn(redis, engine, id);
     if (turn >= 0) found.push(cost);
   }
   // Other work on the machine makes single rounds longer, none shorter.
   const usual = (values: readonly number[]): number => quantile(values, 0.1);
   const micros = usual(found.map((one) => one.micros));
   const microsWithout = usual(found.map((one) => one.microsWithout));
-  const microsLook = usual(found.map((one) => one.microsLook));
   return {
     micros: round(micros),
     microsWithout: round(microsWithout),
-    lookRatio: round(microsLook / microsWithout, 3),
     ratio: round(micros / microsWithout, 3),
   };
 }

@@ -28,7 +28,6 @@ import { FASTEST, startWeb, startWorker, stopSides } from './web-process';
  *   drain   orders that all traded, with their matches, settlements and lines of journals: archived and forgotten
  *   memory  used_memory for each dead order: those that could be booked again, and those that the rules refuse in any case
  *   insert  server time of an order that rests in a market with traces, against a market without
- *   claimed the part of the orders for which a script need not look for a trace, while orders leave
  */
 export type ArchiveRow =
   | {
@@ -57,10 +56,7 @@ export type ArchiveRow =
       readonly micros: number;
       readonly microsWithout: number;
       readonly ratio: number;
-      /** By a process that does not know the traces of the market, so that the script looks. */
-      readonly lookRatio: number;
-    }
-  | { readonly op: 'claimed'; readonly orders: number; readonly part: number };
+    };
 
 const keys = shardKeys();
 const ORDERS = { short: 30_000, full: 90_000 };

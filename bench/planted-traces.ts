@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { TRACES } from '../src/store/records/layout';
-import { traceOf } from '../src/store/records/trace';
 import { shardKeys } from '../src/store/redis/keys';
+import { lastOf, traceOf } from '../test/support/trace';
 
 /** As lua/lib/traces.lua has them. */
 const [PER_BUCKET, PRIME, LEFT_OUT, PLACE_BYTES] = [200, 1_000_000_007, 1_024, 3];
@@ -15,10 +15,10 @@ export async function plantTraces(redis: Redis, marketId: string, count: number)
   const span = 2 ** (Math.floor(Math.log2(buckets)) + 1);
   const members = new Map<number, string[]>();
   for (let i = 0; i < count; i++) {
-    const { text, last } = traceOf(`0x${createHash('sha256').update(`trace ${i}`).digest('hex')}`);
-    const number = Math.floor(((last * FACTOR) % PRIME) / LEFT_OUT);
+    const hash = `0x${createHash('sha256').update(`trace ${i}`).digest('hex')}`;
+    const number = Math.floor(((Number(lastOf(hash)) * FACTOR) % PRIME) / LEFT_OUT);
     const place = number % span < buckets ? number % span : number % (span / 2);
-    members.set(place, [...(members.get(place) ?? []), text]);
+    members.set(place, [...(members.get(place) ?? []), traceOf(hash)]);
   }
   for (const [place, texts] of members) {
     const name = Buffer.alloc(PLACE_BYTES);

@@ -6,9 +6,9 @@
 -- {x}:ar and {x}:fo   lib/archive
 --
 -- KEYS     1 {x}:o   2 {x}:ar   3 {x}:arl   4 {x}:bal   5 {x}:mode   6 {x}:fo; and, by the records found, the markets' hashes and
---          traces {x}:m:<id>:g<n>, {x}:m:<id>:lt and the wallets' indexes {x}:u:<address>
+--          traces {x}:m:<id>:g<n> and the wallets' indexes {x}:u:<address>
 -- ARGV     1 shard prefix `{x}:`   2 token of the lease   3 number of the batch   4 milliseconds since its end for which an order is
---          kept   5 the factor (lib/traces) of a market that has no traces yet   6 random bytes for the stamps (lib/traces)
+--          kept   5 the factor (lib/traces) of a market that has no traces yet
 --          then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
 -- Returns  how many were forgotten; -1 and nothing changed when nothing of this batch may leave now (archive.admits)
 -- Emits    nothing
@@ -22,7 +22,7 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, FIRST_AT = 200, 7
+local ORDERS_MAX, FIRST_AT = 200, 6
 -- The traces that are looked at to split buckets, of all markets together; a split counts for some more. Orders bring a split for each
 -- PER_BUCKET of them, so what waits comes with the next orders. Chance gives no bucket so many traces, but a signer can try salts until
 -- the hashes of many orders share one. It is not split, which would take long: then no other bucket of the market is split either,
@@ -34,26 +34,22 @@ local now_ms = outbox.now_ms()
 
 -- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets and
 -- their `span` and `factor` (lib/traces), the number of traces in them (`total`), the latest expiration without a trace
--- (`expired`), by bucket the arguments of SADD, the field as it was (`before`), and the `heads` of the orders that leave a trace.
+-- (`expired`), and by bucket the arguments of SADD.
 local markets = {}
 local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
   if not markets[id] then
     local key = shard .. 'm:' .. id
     local found = redis.call('HMGET', key, 's', traces.FIELD, left.FIELD)
-    local count, total, expired, factor, ms, sequence = 1, 0, 0, 0, 0, 0
+    local count, span, factor, expired, total, ms, sequence = 1, traces.span(1), tonumber(ARGV[5]), 0, 0, 0, 0
     if found[2] then
-      count, total, expired, factor = traces.open(found[2])
-    end
-    if total == 0 then
-      factor = tonumber(ARGV[5])
+      count, span, factor, expired, total = struct.unpack(traces.FORMAT, found[2])
     end
     if found[3] then
       ms, sequence = struct.unpack(left.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
-      span = traces.span(count), factor = factor, total = total, expired = expired, added = {}, is_changed = false,
-      before = found[2] or '', heads = {} }
+      span = span, factor = factor, total = total, expired = expired, added = {}, is_changed = false }
   end
   return markets[id]
 end
@@ -122,11 +118,9 @@ local function leave(m, hash, expiration, is_below_nonce)
     return
   end
   local trace, last = traces.of(hash)
-  local number = traces.whole(last, m.factor)
-  local place = traces.place(number, m.count, m.span)
+  local place = traces.place(traces.number(last, m.factor), m.count, m.span)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
-  m.heads[#m.heads + 1] = traces.head_of(hash)
 end
 
 local effort_left = SPLIT_MAX
@@ -135,7 +129,7 @@ local effort_left = SPLIT_MAX
 -- not split.
 local function split(m)
   local added = m.count
-  local from, to = traces.bucket(m.key, added - m.span / 2, m.factor), traces.bucket(m.key, added, m.factor)
+  local from, to = traces.key(m.key, added - m.span / 2), traces.key(m.key, added)
   local effort = redis.call('SCARD', from) + EACH_SPLIT
   if effort > effort_left then
     return false
@@ -144,7 +138,7 @@ local function split(m)
   m.count, m.span = added + 1, traces.span(added + 1)
   local members, moving = redis.call('SMEMBERS', from), {}
   for i = 1, #members do
-    local number = traces.whole(traces.last(members[i]), m.factor)
+    local number = traces.number(traces.last(members[i]), m.factor)
     if traces.place(number, m.count, m.span) == added then
       moving[#moving + 1] = members[i]
     end
@@ -161,16 +155,13 @@ local function write_traces(m)
     return
   end
   for place, members in pairs(m.added) do
-    redis.call('SADD', traces.bucket(m.key, place, m.factor), unpack(members))
+    redis.call('SADD', traces.key(m.key, place), unpack(members))
   end
   local is_split = true
   while is_split and m.total > m.count * traces.PER_BUCKET do
     is_split = split(m)
   end
-  local heads = table.concat(m.heads)
-  local after = traces.pack(m.count, m.total, m.expired, m.factor, traces.stamp(m.before, ARGV[6], heads))
-  redis.call('HSET', m.key, traces.FIELD, after)
-  traces.note(m.key, m.before, after, heads)
+  redis.call('HSET', m.key, traces.FIELD, traces.pack(m.count, m.total, m.expired, m.factor))
 end
 
 if not archive.admits(KEYS[2], KEYS[3], KEYS[5], ARGV[2], batch) then

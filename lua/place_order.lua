@@ -15,8 +15,7 @@
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
---          4... a copy of the market's field of traces, which says: the traces under this field have none of this order, and
---          their expiration does not refuse it (lib/traces); or behind GONE, its nowMs: then the archive did not have this order
+--          4... behind GONE, its nowMs: then the archive did not have this order
 -- Returns  the record, when the order rested and met no order; { BOOKED, record, fills }, when it was booked otherwise,
 --          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
@@ -64,16 +63,9 @@ local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(
 local found = best_level and redis.call('HMGET', KEYS[1], 's', level, 'g', best_level)
   or redis.call('HMGET', KEYS[1], 's', level, 'g')
 local objection = not found[1] and 'MARKET_NOT_FOUND'
-if found[3] and found[3] ~= ARGV[4] then
-  local traces = require('lib.traces')
-  local count, span, factor = traces.head(found[3])
-  local part, trace = request.trace(ARGV[1], yes)
-  local number = traces.number(part, factor)
-  local place = traces.place(number, count, span)
-  if redis.call('SISMEMBER', traces.key(KEYS[1], place), trace) == 1 or traces.is_special(found[3], expiration) then
-    local gone = require('lib.gone')
-    objection = gone.objection(KEYS[1], found[3], part, trace, expiration, now_ms, 3)
-  end
+if found[3] then
+  local gone = require('lib.gone')
+  objection = gone.objection(KEYS[1], found[3], ARGV[2], expiration, now_ms, tonumber(ARGV[4]))
 end
 if objection then
   return refuse(now_ms, objection)

@@ -42,10 +42,9 @@ end
 local function unfit_of(b)
   if not b then
     return 'MARKET_NOT_FOUND'
-  elseif b.known.g ~= '' and b.known.g ~= ARGV[5] then
+  elseif b.known.g ~= '' then
     local gone = require('lib.gone')
-    local last, trace = request.trace(ARGV[1], yes)
-    return gone.objection(b.key, b.known.g, last, trace, expiration, now_ms, 4)
+    return gone.objection(b.key, b.known.g, ARGV[2], expiration, now_ms, tonumber(ARGV[5]))
   end
 end
 

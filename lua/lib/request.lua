@@ -7,17 +7,12 @@ local request = {}
 
 -- The packed request, from src/store/verbs/place.ts: side, outcome, order type, self trade prevention, price, size, budget,
 -- deadline, expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text,
--- because formatting it here would take longer. Behind it is the order's trace, the last part first (lib/traces).
+-- because formatting it here would take longer.
 request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
 request.YES_AT = 82
 -- The member `dry run` is 0 for an order to be booked, 1 for a dry run, and this for a dry run whose wallet has enough collateral
 -- in all shards together, which the caller has counted.
 request.COVERED = 2
-
--- The last part and the text of the order's trace, from a packed request and the price in Yes.
-function request.trace(packed, yes)
-  return struct.unpack('>I4Bc0', packed, request.YES_AT + #yes)
-end
 
 -- A request `q` is a table with these fields:
 -- `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token), `size` (lots), `budget` (the most

@@ -39,7 +39,6 @@ export function openOverShards(
   const own = createShards({
     ...{ redis, run, channels, shards, shardOf, grantMicro },
     pasts: parts.map(({ past }) => past),
-    claims: parts.map(({ claims }) => claims),
     makersMax: config.matchMakersMax,
     onPull: metrics.pulled,
   });

@@ -4,7 +4,6 @@ import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
 import { createPast, NO_PAST, type Past } from '../store/archive/past';
-import { createTraceClaims, NO_CLAIMS, type TraceClaims } from '../store/archive/trace-claims';
 import { type Audit, createAudit } from '../store/audit/audit';
 import { createHistory, type History } from '../store/candles/history';
 import { createDurabilityChecks, type ShardDurabilityChecks } from '../store/health/durability';
@@ -46,7 +45,6 @@ export interface ShardParts {
   /** Of this shard alone; null where none is configured. */
   readonly archive: Archive | null;
   readonly past: Past;
-  readonly claims: TraceClaims;
   readonly standings: ShardDurabilityChecks;
   readonly history: History;
   readonly reads: Reads;
@@ -107,7 +105,6 @@ export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
     keys,
     archive,
     past,
-    claims: archive === null ? NO_CLAIMS : createTraceClaims({ run, keys }),
     standings,
     history,
     reads,

@@ -11,7 +11,6 @@ import type { Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
 import { archiveHealth } from '../store/archive/answers';
 import type { Past } from '../store/archive/past';
-import type { TraceClaims } from '../store/archive/trace-claims';
 import { createChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { DurabilityChecks } from '../store/health/durability';
@@ -99,7 +98,6 @@ interface TradeParts extends Door {
   readonly reads: Reads;
   readonly scale: ChainScale;
   readonly past: Past;
-  readonly claims: TraceClaims;
   readonly grantMicro: Micro;
   readonly placing: ChainPlacing | null;
 }
@@ -118,10 +116,10 @@ const openMarkets = (config: Config, engine: Engine, clock: Clock): Markets =>
 
 /** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
 function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...parts }: TradeParts) {
-  const { past, claims, grantMicro, placing } = parts;
+  const { past, grantMicro, placing } = parts;
   const { chain, matchMakersMax: makersMax } = config;
   const requests = createChainRequests({ redis, keys, now: clock.now });
-  const own = createEngine({ run, keys, grantMicro, makersMax, past, claims, chain: placing });
+  const own = createEngine({ run, keys, grantMicro, makersMax, past, chain: placing });
   const engine: Engine =
     placing === null
       ? own
@@ -153,14 +151,14 @@ interface Opened extends Omit<SharedParts, 'archive'> {
 function openOne(config: Config, { log, parts, ...shared }: Opened) {
   const shard = parts[0] as ShardParts;
   const { redis, run, clock, scale, grantMicro } = shared;
-  const { keys, past, claims, marketList } = shard;
+  const { keys, past, marketList } = shard;
   const standings: DurabilityChecks = shard.standings;
   const books =
     config.chain &&
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
   const reads = books?.reads ?? shard.reads;
   const trade = openTrade(config, {
-    ...{ redis, run, keys, clock, reads, scale, past, claims, grantMicro },
+    ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
     placing: books?.placing ?? null,
   });
   const keysOf = async (_: MarketId): Promise<ShardKeys> => keys;

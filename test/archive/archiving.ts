@@ -2,14 +2,12 @@ import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
-import { createTraceClaims } from '../../src/store/archive/trace-claims';
 import { hashBytes } from '../../src/store/records/order';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { type EngineWorld, parseMicro, START_SECOND } from '../support/engine-world';
 import { createMemoryArchive } from '../support/memory-archive';
-import { EAGER } from '../support/trace-claims';
 
 export const TOKEN = 'the test';
 export const LEASE_MS = 60_000;
@@ -23,15 +21,14 @@ export function archivingIn(world: () => EngineWorld) {
     const { redis, keys } = world();
     const past = createPast({ redis, keys, archive });
     const forgetting = createForgetting({ redis, run, keys, archive });
-    const claims = createTraceClaims({ run, keys, limits: EAGER });
-    const engine = createEngine({ run, grantMicro: parseMicro('10000'), makersMax: 500, past, claims });
+    const engine = createEngine({ run, grantMicro: parseMicro('10000'), makersMax: 500, past });
     const stored = async (requests: readonly PlaceRequest[]) => {
       const raw = requests.map(({ orderHash }) => hashBytes(orderHash));
       const packed = await redis.hmgetBuffer(keys.orders, ...raw);
       return raw.map((hash, i) => ({ hash, packed: packed[i] as Buffer }));
     };
     return {
-      ...{ archive, past, forgetting, claims, engine, stored },
+      ...{ archive, past, forgetting, engine, stored },
       async open() {
         expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
         await forgetting.open();

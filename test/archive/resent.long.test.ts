@@ -3,7 +3,6 @@ import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
-import { createTraceClaims } from '../../src/store/archive/trace-claims';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
@@ -11,6 +10,7 @@ import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
 import { alice, bob, parseMicro, START_SECOND } from '../support/engine-world';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
+import { traceOf } from '../support/trace';
 import { until } from '../support/waiting';
 
 /** Archived orders that are sent again, half of them while PostgreSQL is away. RESENT_ORDERS makes it longer. */
@@ -20,7 +20,6 @@ const KEEP_MS = 60_000;
 const LEASE_MS = 3_600_000;
 const TOKEN = 'the test';
 const LIMIT_MS = 1_200_000;
-const LAST_PART = 1_000_000_000;
 
 const { world } = withWorlds();
 
@@ -39,8 +38,7 @@ describeWithPostgres('orders that are in the archive', () => {
   const engineOf = (): Engine => {
     const { redis, run, keys } = world();
     const past = createPast({ redis, keys, archive });
-    const claims = createTraceClaims({ run, keys });
-    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, past, claims });
+    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, past });
   };
 
   async function opened(): Promise<Forgetting> {
@@ -76,13 +74,9 @@ describeWithPostgres('orders that are in the archive', () => {
       const engine = engineOf();
       await opened();
       const order = { ...world().buy(bob, 0, '1', '0.01'), orderHash: `0x${'5a'.repeat(32)}` };
-      const hash = hashBytes(order.orderHash);
-      // As lua/lib/traces.lua writes it, into the only bucket of the market.
-      const last = String(hash.readUInt32BE(4) % LAST_PART).padStart(9, '0');
-      const planted = `${hash.readUInt32BE(0) + 1}${last}`;
       const noted = TRACES.pack({ buckets: 1, span: 2, factor: 7, expiredSec: 0, traces: 1 });
       await redis.hset(keys.market('market00'), 'g', noted);
-      await redis.sadd(`${keys.market('market00')}:g\0\0\0`, planted);
+      await redis.sadd(`${keys.market('market00')}:g\0\0\0`, traceOf(order.orderHash));
       const withoutArchive = createEngine({ run, keys, grantMicro: parseMicro('10000'), makersMax: 500 });
       // The trace is met: without an archive the exchange cannot say whether the order ran.
       await expect(withoutArchive.place(order)).rejects.toMatchObject({ code: expect.any(String) });

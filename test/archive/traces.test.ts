@@ -3,15 +3,12 @@ import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
 import { alice } from '../support/engine-world';
 import { sizeOf } from '../support/sample';
+import { traceOf } from '../support/trace';
 import { archivingIn, cancelled, KEEP_MS, START_MS, YES } from './archiving';
 
 /** The traces that orders leave behind in Redis. */
 const { world } = withWorlds();
 const { archiving, traces } = archivingIn(world);
-
-/** The trace of a hash (lua/lib/traces.lua): its first 32 bits and 1, then the next 32 bits less what is above 10^9. */
-const traceOf = (head: string): string =>
-  `${Number.parseInt(head.slice(0, 8), 16) + 1}${String(Number.parseInt(head.slice(8), 16) % 1e9).padStart(9, '0')}`;
 
 const FIRST_BUCKET = '{x0}:m:market00:g\0\0\0';
 
@@ -35,7 +32,7 @@ test('a trace is made of the first 64 bits of the hash, to the last digit, and t
   await world().clock(START_MS + KEEP_MS);
   expect(await forget(...orders)).toBe(HEADS.length);
   const found = await world().redis.smembers(FIRST_BUCKET);
-  expect(found.sort()).toEqual([...new Set(HEADS.map(traceOf))].sort());
+  expect(found.sort()).toEqual([...new Set(HEADS.map((head) => traceOf(`0x${head}`)))].sort());
   expect(await world().redis.object('ENCODING', FIRST_BUCKET)).toBe('intset');
   for (const order of orders) expect((await engine.place(order)).replayed).toBe(true);
 });
@@ -48,7 +45,7 @@ test('a trace of another order costs a question: the order is booked, once', asy
   await world().clock(START_MS + KEEP_MS);
   await forget(before);
   const order = world().buy(alice, YES, '10', '0.45');
-  await world().redis.sadd(FIRST_BUCKET, traceOf(order.orderHash.slice(2, 18)));
+  await world().redis.sadd(FIRST_BUCKET, traceOf(order.orderHash));
   expect(await engine.place(order)).toMatchObject({ replayed: false, record: { status: 'OPEN' } });
   expect((await engine.place(order)).replayed).toBe(true);
   expect((await world().balance(alice)).cash).toBe('9995.5 (4.5)');
@@ -72,47 +69,6 @@ test('a market draws a factor with its first trace, and keeps it', async () => {
   }
   expect(new Set(drawn).size).toBe(1);
   expect(drawn[0]).toBeGreaterThan(1);
-});
-
-/** A market of layout 4: the field without a factor, and buckets with numbers in text. */
-async function makeOlder(): Promise<void> {
-  const { redis } = world();
-  const { buckets, traces: count } = TRACES.read((await redis.hgetBuffer('{x0}:m:market00', 'g')) as Buffer);
-  expect(buckets).toBe(1);
-  const older = Buffer.alloc(15);
-  older.writeUInt32BE(buckets);
-  older.writeUIntBE(count, 4, 6);
-  await redis.hset('{x0}:m:market00', 'g', older);
-  await redis.rename(FIRST_BUCKET, '{x0}:m:market00:g0');
-}
-
-test('a market that had traces before there was a factor keeps their buckets: old and new traces are found there', async () => {
-  await world().market();
-  const { redis } = world();
-  const { engine, forgetting, open, forget } = archiving();
-  await open();
-  const sent: PlaceRequest[] = [];
-  for (let n = 1; n <= 3; n++) {
-    const part = Array.from({ length: 150 }, () => world().buy(alice, YES, '1', '0.01'));
-    for (const order of part) await cancelled(engine, order);
-    await world().clock(START_MS + n * KEEP_MS);
-    await forget(...part);
-    if (n === 1) await makeOlder();
-    sent.push(...part);
-  }
-  expect((await redis.hgetBuffer('{x0}:m:market00', 'g'))?.length).toBe(15);
-  expect((await redis.keys('{x0}:m:market00:g*')).sort()).toEqual(
-    [0, 1, 2].map((n) => `{x0}:m:market00:g${n}`),
-  );
-  const again = await Promise.all(sent.map((order) => engine.place(order)));
-  expect(again.filter(({ replayed }) => !replayed)).toEqual([]);
-  expect((await engine.place(world().buy(alice, YES, '1', '0.01'))).replayed).toBe(false);
-  await engine.moveMarket('market00', 'CLOSED', ['OPEN']);
-  await forgetting.dropTraces();
-  expect([await redis.keys('{x0}:m:market00:g*'), await redis.hexists('{x0}:m:market00', 'g')]).toEqual([
-    [],
-    0,
-  ]);
 });
 
 const MANY = sizeOf('ARCHIVE_ORDERS', 2_000, 100_000);

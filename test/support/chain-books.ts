@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
 import { SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../../src/exchange/settlement';
 import { micro, parseLots, parsePips } from '../../src/exchange/units';
-import { NO_CLAIMS, type TraceClaims } from '../../src/store/archive/trace-claims';
 import { createChainAccounts } from '../../src/store/chain/accounts';
 import { noteFunds } from '../../src/store/chain/funds';
 import { createObserving } from '../../src/store/chain/observing';
@@ -40,7 +39,6 @@ export interface ChainBooksOptions {
   readonly isBlind?: boolean;
   /** Called with the readings that the books are about to get. */
   readonly onReadings?: (kind: 'final' | 'head', block: number, readings: readonly WalletReading[]) => void;
-  readonly claims?: TraceClaims;
   readonly makersMax?: number;
 }
 
@@ -59,7 +57,7 @@ export type ChainBooks = Awaited<ReturnType<typeof openChainBooks>>;
 /** The books of an exchange with funds on a modelled chain, on an emptied Redis whose scripts read the time from a key. */
 export async function openChainBooks(options: ChainBooksOptions) {
   const { url, patches = [], hold = 'cost', unsettledMaxNew = '0', feeRateBps = 0 } = options;
-  const { onReadings = () => {}, isBlind = false, claims = NO_CLAIMS } = options;
+  const { onReadings = () => {}, isBlind = false } = options;
   const redis = connect({ urls: [url] });
   await ready(redis, READY_MS);
   await redis.flushall();
@@ -126,7 +124,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   }
 
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: options.makersMax ?? 500, claims },
+    ...{ run, keys, grantMicro: micro(0), makersMax: options.makersMax ?? 500 },
     chain: {
       unsettledMaxNewMicro: parseMicro(unsettledMaxNew),
       freshMaxMicro: parseMicro(options.freshMax ?? '0'),

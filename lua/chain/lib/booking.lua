@@ -27,8 +27,8 @@ booking.MARGIN_S = 30
 local NONCE_AHEAD_MAX = 1000
 -- A wallet's numbers serve while they are no older than so many final blocks.
 local SEEN_BLOCKS = 4
--- Behind the trace of a request: the value of fresh funds that counts at once, 0 for any, and the address of the client or nothing.
-local CHAIN_PART, TRACE_HEAD = '>I7Bc0', 5
+-- Behind a request: the value of fresh funds that counts at once, 0 for any, and the address of the client or nothing.
+local CHAIN_PART = '>I7Bc0'
 -- What a limit is of, in a refusal: matches, matches and open orders, fresh funds, the new wallets of an address.
 local OF_FRESH, OF_ADDRESS = 2, 3
 
@@ -36,8 +36,7 @@ local function read_request()
   local q = { now_ms = outbox.now_ms() }
   q.side, q.outcome, q.type, q.prevention, q.price, q.size, q.budget, q.deadline_ms, q.expiration, q.nonce, q.bps, q.makers_max,
     q.grant, q.dry_run, q.lot, q.market, q.maker, q.yes = struct.unpack(request.PACKED, ARGV[1])
-  local _, trace = request.trace(ARGV[1], q.yes)
-  q.fresh_max, q.address = struct.unpack(CHAIN_PART, ARGV[1], request.YES_AT + #q.yes + TRACE_HEAD + #trace)
+  q.fresh_max, q.address = struct.unpack(CHAIN_PART, ARGV[1], request.YES_AT + #q.yes)
   q.shard = outbox.shard_of(KEYS[7])
   q.is_budget = q.type == order.MARKET_TYPE and q.side == order.BUY
   q.asset = ledger.assets_of(q.side, q.outcome)
@@ -169,10 +168,10 @@ function booking.book(old_hash)
   local b, replaced, old = book.open(q.shard, q.market, 'g'), nil, nil
   if not b then
     return refuse('MARKET_NOT_FOUND')
-  elseif b.known.g ~= '' and b.known.g ~= ARGV[old_hash and 5 or 4] then
+  elseif b.known.g ~= '' then
     local gone = require('lib.gone')
-    local last, trace = request.trace(ARGV[1], q.yes)
-    local objection = gone.objection(b.key, b.known.g, last, trace, q.expiration, q.now_ms, old_hash and 4 or 3)
+    local looked_ms = tonumber(ARGV[old_hash and 5 or 4])
+    local objection = gone.objection(b.key, b.known.g, ARGV[2], q.expiration, q.now_ms, looked_ms)
     if objection then
       return refuse(objection)
     end

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { Archive, Batch } from '../../exchange/archive';
 import { MODES } from '../../exchange/status';
 import { ARCHIVE_READER } from '../health/layout';
@@ -66,8 +66,8 @@ export interface Forgetting {
 export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;
-/** The factor that chooses the buckets of a market's traces, and random bytes of its stamp (lua/lib/traces.lua). */
-const drawn = (): [number, Buffer] => [randomInt(2, 2 ** 20), randomBytes(8)];
+/** The factor that chooses the buckets of a market's traces (lua/lib/traces.lua). */
+const drawnFactor = (): number => randomInt(2, 2 ** 20);
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
 const ORDERS_STEP = 45;
 const [MATCHES_STEP, FILLS_STEP] = [40, 500];
@@ -191,7 +191,7 @@ export function createForgetting({
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [keys.prefix, token, number, keepMs, ...drawn(), ...orders.flatMap(orderArguments)],
+      [keys.prefix, token, number, keepMs, drawnFactor(), ...orders.flatMap(orderArguments)],
     );
 
   const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>

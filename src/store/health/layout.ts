@@ -5,24 +5,14 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  * The layout of the data that this program writes, and the oldest layout whose programs may read it. Raise the first with
  * every change of the stored data, and the second when older programs would misread the data; a rolling upgrade is then
  * impossible.
- *   1  everything before layouts were noted
- *   2  candles contain shares and trades, under new keys: programs of layout 1 continue with the old keys
- *   3  the mode has a message, a market a source, an event and the evidence of its result: in keys, fields and members that
- *      older programs do not touch
- *   4  orders may be in an archive; older programs may read the data until the first archive is opened (lua/open_archive.lua)
- *   5  the buckets of traces are chosen by a factor (lua/lib/traces.lua); markets with traces of layout 4 keep their buckets, and
- *      programs of layout 4 do not start once an archive has been opened
- *   6  markets may be in several shards; older programs may read the data until a program with more than one shard notes
- *      their number (lua/note_shards.lua)
- *   7  a market's field of traces ends with a stamp: older programs write it without one, and a field
- *      without a stamp is compared with no copy
- *   8  with several shards, what a wallet sent and got in one is beside its account there; programs of older layouts do not
- *      start then
+ * No layout before 8 was released, so no code reads one; programs of these layouts do not start beside an archive or several shards.
+ *   8  with several shards, what a wallet sent and got in one is beside its account there
+ *   9  a market's field of traces has no stamp: programs of layout 8 follow no field without one, and look for each trace
  */
-export const LAYOUT = 8;
+export const LAYOUT = 9;
 const OLDEST_READER = 1;
 /** Once there is an archive: the oldest layout whose programs find every trace. */
-export const ARCHIVE_READER = 5;
+export const ARCHIVE_READER = 8;
 
 /** The layout noted in the data. */
 export interface Layout {

@@ -101,8 +101,6 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly accountMarks: TextKey<'accountMarks'>;
   /** stream: updates of the book as they were broadcast, each under its sequence. */
   updates(id: MarketId): TextKey<'updates'>;
-  /** stream: the latest changes of the market's traces (lua/lib/traces.lua). */
-  latestTraces(id: MarketId): TextKey<'latestTraces'>;
   /** hash: name of a settlement -> its record (lua/lib/settlements.lua). */
   readonly settlements: TextKey<'settlements'>;
   /** stream: their names, oldest first. */
@@ -305,6 +303,5 @@ export function shardKeys(shard = 0): ShardKeys {
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),
     updates: (id) => text(`${market(id)}:u`),
-    latestTraces: (id) => text(`${market(id)}:lt`),
   };
 }

@@ -172,7 +172,7 @@ export const VERBS = {
 
   // The archive.
   open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
-  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 6, {
+  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 5, {
     args: true,
   }).replies<number>(),
   forget_matches: verb(
@@ -193,9 +193,6 @@ export const VERBS = {
     { keys: 'candles' },
   ).replies<number>(),
   forget_traces: verb(['market'], 1).replies<Flag>(),
-  read_traces: verb(['market', 'latestTraces'], 3).replies<
-    [field: Buffer, changes: StreamEntry[], nextBucket: number, traces: Buffer[]]
-  >(),
 
   // Readers of the outbox.
   hold_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease'], 'readers'], 4).replies<Flag>(),

@@ -2,7 +2,6 @@ import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import type { Micro } from '../../exchange/units';
 import { NO_PAST, type Past } from '../archive/past';
-import { NO_CLAIMS, type TraceClaims } from '../archive/trace-claims';
 import { addressBytes } from '../records/order';
 import { memoryOf, type ShardKeys, shardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
@@ -21,8 +20,6 @@ export interface EngineOptions {
   readonly makersMax: number;
   /** Without it nothing has left Redis. */
   readonly past?: Past;
-  /** Without them the script looks for the trace of each order. */
-  readonly claims?: TraceClaims;
   /** Null, and by default, with paper funds. */
   readonly chain?: ChainPlacing | null;
 }
@@ -51,7 +48,6 @@ export function createEngine({
   grantMicro,
   makersMax,
   past = NO_PAST,
-  claims = NO_CLAIMS,
   chain = null,
 }: EngineOptions): Engine {
   const grant = String(grantMicro);
@@ -88,7 +84,7 @@ export function createEngine({
 
   const invalidation = createInvalidate({ run, keys, grantMicro });
   return {
-    ...createPlace({ run, keys, grantMicro, makersMax, past, claims, chain }),
+    ...createPlace({ run, keys, grantMicro, makersMax, past, chain }),
     ...createCancels({ run, keys, past }),
     ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys, invalidateAll: invalidation.invalidateAll }),

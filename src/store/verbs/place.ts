@@ -9,7 +9,6 @@ import {
 } from '../../exchange/status';
 import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
 import type { Past } from '../archive/past';
-import type { TraceClaims } from '../archive/trace-claims';
 import { REQUEST } from '../records/layout';
 import {
   addressBytes,
@@ -20,7 +19,6 @@ import {
   hashBytes,
   type OrderRecord,
 } from '../records/order';
-import { traceOf } from '../records/trace';
 import type { ShardKeys } from '../redis/keys';
 import { balanceOf, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
@@ -82,7 +80,6 @@ interface PlaceOptions {
   readonly grantMicro: Micro;
   readonly makersMax: number;
   readonly past: Past;
-  readonly claims: TraceClaims;
   /** Null with paper funds. */
   readonly chain: ChainPlacing | null;
 }
@@ -104,10 +101,8 @@ const READS_MAX = 2;
 const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
   ...['INVALID_NONCE_VALUE', 'ORDER_EXPIRED', 'MARKET_NOT_OPEN'],
 ]);
-/** The packed request without the price in Yes and the trace behind it. */
+/** The packed request without the price in Yes behind it. */
 const REQUEST_BYTES = REQUEST.bytes;
-/** The last part of the trace, and the length of its text. */
-const TRACE_BYTES = 5;
 /** The dry runs that lua/lib/request.lua knows. */
 const [DRY_RUN, COVERED] = [1, 2];
 
@@ -122,15 +117,7 @@ export interface Placing {
 }
 
 /** The verbs that book an order. */
-export function createPlace({
-  run,
-  keys,
-  grantMicro,
-  makersMax,
-  past,
-  claims,
-  chain,
-}: PlaceOptions): Placing {
+export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: PlaceOptions): Placing {
   const termsOf = (request: PlaceRequest): PlaceRequest =>
     chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
 
@@ -151,22 +138,21 @@ export function createPlace({
 
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
-   * would have had there. The script looks for no trace that certainly is not there, and past one that is of another order.
+   * would have had there. Behind GONE the script passes over the trace: it is of another order.
    */
   async function book(
     request: PlaceRequest,
-    script: (keys: PlaceKeys, args: PlaceArgs, known: readonly Buffer[]) => Promise<Reply>,
+    script: (keys: PlaceKeys, args: PlaceArgs, gone: readonly Buffer[]) => Promise<Reply>,
   ): Promise<Reply> {
     const { scriptKeys, args } = packed(request);
-    const claim = claims.claim(request.marketId, request.orderHash, termsOf(request).expirationSec);
-    let known: readonly Buffer[] = claim ? [claim] : [];
+    let gone: readonly Buffer[] = [];
     let reads = 0;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = await script(scriptKeys, args, known);
+      const reply = await script(scriptKeys, args, gone);
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
-      if (name === 'GONE') known = [nowMs];
+      if (name === 'GONE') gone = [nowMs];
       else if (name === 'UNSEEN' && chain !== null && reads < READS_MAX) {
         await chain.see(request.maker, request.marketId);
         reads++;
@@ -199,16 +185,16 @@ export function createPlace({
   }
 
   async function place(request: PlaceRequest): Promise<PlaceReply> {
-    const reply = await book(request, (scriptKeys, args, known) =>
-      run('place_order', scriptKeys, [...args, ...known]),
+    const reply = await book(request, (scriptKeys, args, gone) =>
+      run('place_order', scriptKeys, [...args, ...gone]),
     );
     return finish(request, readReply(request, reply, chain));
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
     const replaced = hashBytes(oldHash);
-    const reply = await book(request, (scriptKeys, args, known) =>
-      run('replace_order', scriptKeys, [...args, replaced, ...known]),
+    const reply = await book(request, (scriptKeys, args, gone) =>
+      run('replace_order', scriptKeys, [...args, replaced, ...gone]),
     );
     const [code, , detail, old] = reply as Coded;
     if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail) {
@@ -305,9 +291,7 @@ export function packRequest(
 ): Buffer {
   const { order } = request;
   const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);
-  const trace = traceOf(request.orderHash);
-  const traceAt = REQUEST_BYTES + yes.length;
-  const packed = Buffer.allocUnsafe(traceAt + TRACE_BYTES + trace.text.length);
+  const packed = Buffer.allocUnsafe(REQUEST_BYTES + yes.length);
   packed[0] = order.side;
   packed[1] = order.outcome;
   packed[2] = ORDER_TYPES.indexOf(request.orderType);
@@ -327,13 +311,10 @@ export function packRequest(
   maker.copy(packed, 60);
   packed[80] = yes.length;
   packed.write(yes, 81, 'latin1');
-  packed.writeUInt32BE(trace.last, traceAt);
-  packed[traceAt + 4] = trace.text.length;
-  packed.write(trace.text, traceAt + TRACE_BYTES, 'latin1');
   return packed;
 }
 
-/** What lua/chain/lib/booking.lua reads behind the trace. */
+/** What lua/chain/lib/booking.lua reads behind the request. */
 function packChainPart(freshMaxMicro: Micro, address: string): Buffer {
   const packed = Buffer.alloc(8 + address.length);
   writeUInt7(packed, freshMaxMicro, 0);

@@ -1,7 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro } from '../../exchange/units';
 import { NO_PAST, type Past } from '../archive/past';
-import { NO_CLAIMS, type TraceClaims } from '../archive/trace-claims';
 import { addressBytes } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -38,7 +37,6 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   /** Of each shard; without them nothing has left Redis. */
   readonly pasts?: readonly Past[];
   /** Of each shard, with an archive. */
-  readonly claims?: readonly TraceClaims[];
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
   readonly onPull?: (end: PullEnd) => void;
@@ -57,7 +55,6 @@ export function createShards(options: ShardsOptions): Shards {
       grantMicro: grant,
       makersMax: options.makersMax,
       past: pasts[shard] ?? NO_PAST,
-      claims: options.claims?.[shard] ?? NO_CLAIMS,
     });
   /** For the wallets whose home it is: the first order grants collateral. */
   const homes = shards.map(engineWith(grantMicro));

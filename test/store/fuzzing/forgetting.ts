@@ -4,7 +4,6 @@ import { createForgetting, type Forgetting } from '../../../src/store/archive/fo
 import { isOver, ordersOf, type SettledMatch } from '../../../src/store/archive/leaving';
 import { createPast, type Past } from '../../../src/store/archive/past';
 import { openSource, type Source } from '../../../src/store/archive/source';
-import { createTraceClaims, type TraceClaims } from '../../../src/store/archive/trace-claims';
 import { createJournal } from '../../../src/store/journal/journal';
 import { READERS } from '../../../src/store/outbox/outbox';
 import {
@@ -21,7 +20,6 @@ import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements, type Settlements } from '../../../src/store/settlement/settlements';
 import { createLeavingWorld, type LeavingStore, settlementsOf } from '../../archive/leaving-world';
 import { createMemoryArchive, type MemoryArchive } from '../../support/memory-archive';
-import { EAGER } from '../../support/trace-claims';
 import { check } from './check';
 import { createLeftChecks } from './left-checks';
 import type { SideBySide } from './side-by-side';
@@ -35,9 +33,6 @@ const EVERY = 5;
 const PASSES_MAX = 50;
 /** One in so many batches is added, and its answer is lost: the next holder of the lease takes it back. */
 const LOST_EVERY = 7;
-
-/** A web process gets so many orders. */
-const RENEWED_EVERY = 150;
 
 class Lost extends Error {}
 
@@ -185,22 +180,6 @@ export function createOblivion(
       .length;
 
   return { above, past, forget, whole };
-}
-
-/** A web process follows the traces of every market as closely as it can, until another takes its place and begins with nothing. */
-export function countedClaims({
-  count,
-  ...store
-}: Pick<LeavingStore, 'run' | 'keys'> & Pick<SideBySide, 'count'>): TraceClaims {
-  let [claims, asked] = [createTraceClaims({ ...store, limits: EAGER }), 0];
-  return {
-    claim(...order) {
-      if (++asked % RENEWED_EVERY === 0) claims = createTraceClaims({ ...store, limits: EAGER });
-      const field = claims.claim(...order);
-      if (field) count('claimed');
-      return field;
-    },
-  };
 }
 
 /** Loses answers, but not while something is tried that may not leave. */

@@ -21,29 +21,13 @@ export const FORGETTING: readonly (readonly [name: string, planted: Pick<Job, 'p
           'a trace goes to another bucket',
           patch(
             'forget_orders.lua',
-            'local place = traces.place(number, m.count, m.span)',
+            'local place = traces.place(traces.number(last, m.factor), m.count, m.span)',
             'local place = m.count',
           ),
         ],
         [
-          'a process that follows the traces of a market is not told which came',
-          patch(
-            'forget_orders.lua',
-            'traces.note(m.key, m.before, after, heads)',
-            "traces.note(m.key, m.before, after, '')",
-          ),
-        ],
-        [
-          'a process does not read the first bucket of a market',
-          patch(
-            'read_traces.lua',
-            'local place, found = tonumber(ARGV[2]), {}',
-            'local place, found = 1, {}',
-          ),
-        ],
-        [
-          'the script takes any copy of the field of traces for the current one',
-          patch('place_order.lua', 'found[3] ~= ARGV[4]', 'not ARGV[4]'),
+          'the script does not look for the trace of an order',
+          patch('lib/gone.lua', "redis.call('SISMEMBER', bucket, trace) == 0", 'true'),
         ],
         [
           'an order leaves before its matches',

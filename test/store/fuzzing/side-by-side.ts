@@ -8,7 +8,7 @@ import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createModel, type Model } from '../../model/exchange';
 import type { ModelOrder } from '../../model/matching';
 import type { Ledger } from './compare';
-import { countedClaims, createOblivion, type Oblivion } from './forgetting';
+import { createOblivion, type Oblivion } from './forgetting';
 import type { World } from './operations';
 import { addressOf } from './requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
@@ -107,7 +107,7 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
     : null;
   const tally: Tally = new Map();
   const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
-  const left = oblivion ? { past: oblivion.past, claims: countedClaims({ run, keys, count }) } : {};
+  const left = oblivion ? { past: oblivion.past } : {};
   const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...left });
   const model = createModel({ grantMicro, makersMax, staleMax });
   const marketIds = world.markets.map(({ id }) => id);
