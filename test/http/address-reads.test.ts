@@ -198,6 +198,7 @@ test.each(['x\n'.repeat(51), `x${'\n'.repeat(60)}x`])('a comment has at most 50 
   const path = `/markets/${street.market.id}/comments`;
   const refused = await visitor.send('POST', path, { token: await alice.token(), body: { body } });
   expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
+  expect(refused.body.detail).toBe('body must be a valid text with at most 50 line ends');
 });
 
 test('people behind one address sign in with their own ten tries a minute, a hundred together', async () => {

@@ -93,7 +93,7 @@ export interface CommentBody {
 export const commentShape = createShape<CommentBody>(
   Joi.object({
     body: text(COMMENT_MAX, (value) => VISIBLE.test(value))
-      .pattern(FEW_LINES, `at most ${LINE_ENDS_MAX} line ends`)
+      .pattern(FEW_LINES, `text with at most ${LINE_ENDS_MAX} line ends`)
       .required()
       .description('The text.'),
     parentId: Joi.string()
