@@ -358,10 +358,26 @@ test('tokens of a market with a result are redeemed by the wallet itself, and le
   const refused = await alice.post(`/markets/${market.id}/redeem`);
   expect(refused.body).toMatchObject({ status: 409, code: 'ON_CHAIN', calls: [{}] });
   const before = Number((await balancesOf(alice)).collateral.total);
+  await expectWorth(bob);
+  await expectWorth(alice);
   await alice.send(refused.body.calls);
   await until('the tokens are redeemed', async () => (await ofMarket()).length === 0);
   await until('they are paid', async () => Number((await balancesOf(alice)).collateral.total) > before);
+  await expectWorth(alice);
 });
+
+/** A portfolio is worth what the wallet has on the chain: its collateral, and its tokens at what a market pays or costs. */
+async function expectWorth(trader: ChainTrader): Promise<void> {
+  const { collateral, tokens } = await balancesOf(trader);
+  let worth = 0;
+  for (const { marketId, outcomeIndex, total } of tokens) {
+    const { resolution, outcomes } = (await exchange.client.get(`/markets/${marketId}`)).body;
+    worth += Number(total) * Number(resolution?.payouts[outcomeIndex] ?? outcomes[outcomeIndex].price ?? 0.5);
+  }
+  const { value, positionsValue } = (await trader.get('/me/portfolio')).body;
+  expect(Number(positionsValue)).toBeCloseTo(worth, 4);
+  expect(Number(value)).toBeCloseTo(Number(collateral.total) + worth, 4);
+}
 
 test('tokens that a wallet refuses are shown as owed, with the call that claims them', async () => {
   const other = await openMarket(exchange.client, ADMIN_TOKEN);

@@ -61,7 +61,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     const { changes, fromMs } = await changesOf(wallet, Math.min(window.fromMs, midnightMs));
     const ids = [
       ...new Set(
-        [...positions.filter(isHeld), ...changes.filter((one) => !one.isDeposit)].map(
+        [...balances.tokens, ...positions.filter(isHeld), ...changes.filter((one) => !one.isDeposit)].map(
           ({ marketId }) => marketId,
         ),
       ),
@@ -69,10 +69,14 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     const views = new Map(await Promise.all(ids.map(async (id) => [id, await reads.view(id)] as const)));
     const tokens = tokensOf(positions);
     const collateralMicro = BigInt(totalOf(balances));
-    const positionsMicro = [...tokens].reduce(
-      (sum, [id, held]) => sum + worthOfTokens(held, worthNow(views.get(id))),
-      0n,
+    const worthOfAll = (held: ReadonlyMap<MarketId, Tokens>): bigint =>
+      [...held].reduce((sum, [id, amounts]) => sum + worthOfTokens(amounts, worthNow(views.get(id))), 0n);
+    const recordedMicro = worthOfAll(tokens);
+    const positionsMicro = worthOfAll(
+      tokensOf(balances.tokens.map((held) => ({ ...held, sizeMicro: BigInt(totalOf(held)) }))),
     );
+    // With funds on a chain a wallet also splits, merges and redeems by itself, which is in no journal and changes no value.
+    const unrecordedMicro = positionsMicro - recordedMicro;
     const moments = momentsOf(window, fromMs, nowMs);
     const worthAt = await pricesOf([...views.values()], Math.min(moments[0] ?? nowMs, midnightMs), window);
     const now = { collateralMicro, tokens };
@@ -90,9 +94,9 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
       cashMicro: balances.freeMicro,
       reservedMicro: balances.reservedMicro,
       positionsMicro,
-      pnlMicro: gained + positionsMicro,
-      todayMicro: valueMicro - opening - paidIn,
-      history: [...values, valueMicro].map((value, i) => ({
+      pnlMicro: gained + recordedMicro,
+      todayMicro: valueMicro - (opening + unrecordedMicro) - paidIn,
+      history: [...values.map((value) => value + unrecordedMicro), valueMicro].map((value, i) => ({
         atMs: moments[i] ?? nowMs,
         valueMicro: value,
       })),
@@ -137,9 +141,11 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
 /** The first grant counts as always there, as in the value of a wallet that has done nothing yet. */
 const isGrant = (row: JournalRow): boolean => row.type === 'MOVE' && row.move.reason === 'GRANT';
 
-const isHeld = ({ sizeMicro }: HeldPosition): boolean => sizeMicro > 0n;
+type Holding = Pick<HeldPosition, 'marketId' | 'outcome' | 'sizeMicro'>;
 
-function tokensOf(positions: readonly HeldPosition[]): ReadonlyMap<MarketId, Tokens> {
+const isHeld = ({ sizeMicro }: Holding): boolean => sizeMicro > 0n;
+
+function tokensOf(positions: readonly Holding[]): ReadonlyMap<MarketId, Tokens> {
   const tokens = new Map<MarketId, Tokens>();
   for (const { marketId, outcome, sizeMicro } of positions.filter(isHeld)) {
     const held = tokens.get(marketId) ?? { yesMicro: 0n, noMicro: 0n };
