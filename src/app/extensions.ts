@@ -1,6 +1,8 @@
 import type { AddCommands } from '../cli/store';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
+import { AUDIT } from '../extensions/audit/extension';
+import { BACKUP } from '../extensions/backup/extension';
 import { CONSOLE } from '../extensions/console/extension';
 import { PEOPLE } from '../extensions/people/extension';
 import { SITE } from '../extensions/site/extension';
@@ -8,7 +10,7 @@ import { type Api, apiWith } from '../wire/api';
 import type { Extension } from './extension';
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
-export const EXTENSIONS: readonly Extension[] = [CONSOLE, PEOPLE, SITE];
+export const EXTENSIONS: readonly Extension[] = [AUDIT, BACKUP, CONSOLE, PEOPLE, SITE];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
 export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {

@@ -3,7 +3,7 @@ import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import { presentDifferences } from '../wire/answers/audit';
 import { recorded } from './action';
 import { type Archived, archivesOf, verifyAll } from './archives';
-import { differenceTable } from './audit';
+import { differenceTable } from './differences';
 import { type CliStore, type Command, EXIT } from './store';
 
 const KINDS = ['orders', 'matches', 'settlements', 'lines', 'parts'] as const;

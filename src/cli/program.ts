@@ -3,8 +3,6 @@ import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
 import { address, hash, SURE, wholeNumber } from './arguments';
-import { audit } from './audit';
-import { backup, restore, verify } from './backup';
 import { addChain } from './chain-commands';
 import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
@@ -25,7 +23,6 @@ import {
 import { acknowledge, exportSettlements } from './settlements';
 import { addShards } from './shards-commands';
 import type { AddCommands, Choose } from './store';
-import { timed } from './timed';
 
 const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
@@ -63,11 +60,6 @@ export function createProgram(
       ),
     );
   program
-    .command('audit')
-    .description('recompute everything from the orders and name what differs; safe while the exchange trades')
-    .option('--archive', 'with the records that left Redis for PostgreSQL')
-    .action(({ archive }) => choose(timed('audit', audit(archive === true))));
-  program
     .command('journal')
     .description("the wallets' positions and activity")
     .command('rebuild')
@@ -89,45 +81,8 @@ export function createProgram(
     .action(({ yes = false }: { yes?: boolean }) =>
       choose(forGood('go on without the data that Redis lost', yes, acceptLoss)),
     );
-  program
-    .command('backup <file>')
-    .description(
-      'copy all data of the exchange as of one moment; needs the mode HALTED, or a replica to copy',
-    )
-    .option('--halt', 'halt the exchange for it, and give it back its mode')
-    .option('--replica <url>', 'copy this replica while the exchange trades on: it stops following for good')
-    .option(
-      '--keep <number>',
-      'then delete the oldest backups of this exchange beside it beyond this number',
-      wholeNumber,
-    )
-    .action((file: string, { halt = false, replica, keep }: BackupFlags) =>
-      choose(timed('backup', backup(file, { halt, replica: replica ?? null, keep: keep ?? null }))),
-    );
-  program
-    .command('restore <file>')
-    .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
-    .option('--force', 'replace the exchange that is there')
-    .option('--verify-only', 'only check the file; needs no Redis')
-    .option(
-      '--incomplete',
-      'also when the archive of ARCHIVE_URL lacks records that left Redis, or is another',
-    )
-    .option('--yes', `with --force: ${SURE}`)
-    .action((file: string, { force = false, verifyOnly = false, incomplete = false, yes = false }) => {
-      // Without --force it deletes no existing data.
-      const what = `restore ${file} in place of the exchange that is there`;
-      const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
-      choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
-    });
   for (const add of extensions) add(program, choose);
   return program;
-}
-
-interface BackupFlags {
-  readonly halt?: boolean;
-  readonly replica?: string;
-  readonly keep?: number;
 }
 
 function addHistory(program: Commander, choose: Choose): void {

@@ -7,7 +7,6 @@ import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
-import type { Audit } from '../store/audit/audit';
 import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
 import type { JournalReads } from '../store/journal/reads';
@@ -75,8 +74,6 @@ export interface HttpDeps {
   readonly chain: ChainConfigFacts | null;
   /** The files of GET /docs. */
   readonly docs: StaticFiles;
-  /** Compares all stored data with the orders; one audit at a time, shared by concurrent callers. */
-  readonly audit: Audit;
   /** The facts about the program for GET /version. */
   readonly program: Program;
   /** For /readyz and /config; rejects when Redis does not respond. */

@@ -4,7 +4,6 @@ import type { AnyEndpoint } from './endpoint';
 import { createKeptAnswers } from './kept-answers';
 import { recorded } from './recorded';
 import { adminEndpoints } from './routes/admin';
-import { auditEndpoints } from './routes/audit';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
@@ -37,7 +36,6 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),
-    ...auditEndpoints(context),
     ...systemEndpoints(context),
     ...logEndpoints(context),
     ...deps.extensions.flatMap((extension) => extension.routes?.(context, kept) ?? []),

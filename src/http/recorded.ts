@@ -47,25 +47,8 @@ export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): 
   };
 }
 
-/** An audit changes nothing; its entry says who ran it, and its result in the place of a body. */
-export async function recordAudit(
-  { actions, log }: { readonly actions: Actions; readonly log: Logger },
-  action: string,
-  { request, response }: Pick<Asked, 'request' | 'response'>,
-  result: { readonly ok: boolean; readonly differences: number },
-): Promise<void> {
-  const entry = actionOf(action, request.path, { request, response, body: result });
-  await actions.note({ ...entry, status: 200 }).catch((error: unknown) => {
-    // A Redis that takes no writes is a reason for an audit, and none to keep its result back.
-    log.warn(
-      { err: String(error), requestId: entry.requestId },
-      'the operators’ log has no entry of an audit',
-    );
-  });
-}
-
-/** The same for changes that Bull Board makes to the queues. */
-export function recordedBoard(actions: Actions, log: Logger): RequestHandler {
+/** The same for requests that other pages of operators send. */
+export function recordedPage(actions: Actions, log: Logger): RequestHandler {
   const end = completed(actions, log);
   return async (request, response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return next();
@@ -74,15 +57,16 @@ export function recordedBoard(actions: Actions, log: Logger): RequestHandler {
       actionOf(`${request.method} ${request.baseUrl}`, path, { request, response, body: request.body });
     const action = entry();
     await actions.note(action);
-    // The board has read the body by then.
+    // The page has read the body by then.
     response.once('close', () => void end({ ...entry(), id: action.id }, response.statusCode, null));
     next();
   };
 }
 
-type Asked = Pick<Call<unknown>, 'request' | 'response' | 'body'>;
+export type Asked = Pick<Call<unknown>, 'request' | 'response' | 'body'>;
 
-function actionOf(action: string, path: string, { request, response, body }: Asked): Action {
+/** The entry of a request, before its result is known. */
+export function actionOf(action: string, path: string, { request, response, body }: Asked): Action {
   return {
     id: randomUUID(),
     requestId: requestIdOf(response),

@@ -53,7 +53,6 @@ export const PATHS = {
   adminMode: '/admin/mode',
   adminLog: '/admin/log',
   adminSettlements: '/admin/settlements',
-  adminAudit: '/admin/audit',
 
   livez: '/livez',
   readyz: '/readyz',

@@ -1,8 +1,8 @@
 import { chainScale } from '../../../src/exchange/order';
 import { micro } from '../../../src/exchange/units';
+import { ownKeys, readKey } from '../../../src/extensions/backup/store/keys';
 import { createPriceChore } from '../../../src/jobs/prices';
 import { createAudit } from '../../../src/store/audit/audit';
-import { ownKeys, readKey } from '../../../src/store/backup/keys';
 import { createCandleWriter } from '../../../src/store/candles/writer';
 import { addressBytes } from '../../../src/store/records/order';
 import { alice, bob, type EngineWorld, NO, parseMicro, YES } from '../../support/engine-world';

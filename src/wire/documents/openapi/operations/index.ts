@@ -1,7 +1,6 @@
 import type { Operations } from '../operation';
 import { ACCOUNT_OPERATIONS } from './account';
 import { ADMIN_OPERATIONS } from './admin';
-import { AUDIT_OPERATIONS } from './audit';
 import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
 import { LIFECYCLE_OPERATIONS } from './lifecycle';
@@ -20,6 +19,5 @@ export const OPERATIONS: Operations = {
   ...TRADER_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
-  ...AUDIT_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

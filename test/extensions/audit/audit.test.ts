@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
-import { shardKeys } from '../../src/store/redis/keys';
-import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, domainOf, openMarket } from '../support/trader';
-import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { shardKeys } from '../../../src/store/redis/keys';
+import { ADMIN_TOKEN } from '../../support/settings';
+import { createTrader, domainOf, openMarket } from '../../support/trader';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { Refusal } from '../exchange/errors';
-import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup/backup';
-import { BadBackup } from '../store/backup/file';
-import { pruneBackups } from '../store/backup/prune';
-import { copyReplica } from '../store/backup/replica';
-import { restoreBackup } from '../store/backup/restore';
-import { readMode } from '../store/health/health';
-import { recorded } from './action';
-import { audit } from './audit';
-import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
+import { recorded } from '../../../cli/action';
+import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from '../../../cli/store';
+import { Refusal } from '../../../exchange/errors';
+import { readMode } from '../../../store/health/health';
+import { audit } from '../../audit/cli/audit';
+import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup';
+import { BadBackup } from '../store/file';
+import { pruneBackups } from '../store/prune';
+import { copyReplica } from '../store/replica';
+import { restoreBackup } from '../store/restore';
 
 const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions => ({
   ...{ redis, run, shards, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },

@@ -1,6 +1,6 @@
-import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
+import { NO_ENTRY } from '../../../store/redis/entry-id';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
 import type { BackupPiece } from './file';
 import { ownKeys } from './keys';
 

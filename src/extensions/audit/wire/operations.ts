@@ -1,9 +1,10 @@
-import { PATHS } from '../../../paths';
-import { ALICE, MARKET_ID } from '../examples/story';
-import type { Operations } from '../operation';
+import { ALICE, MARKET_ID } from '../../../wire/documents/openapi/examples/story';
+import type { Operations } from '../../../wire/documents/openapi/operation';
+
+export const AUDIT_PATH = '/admin/audit';
 
 export const AUDIT_OPERATIONS: Operations = {
-  [`GET ${PATHS.adminAudit}`]: {
+  [`GET ${AUDIT_PATH}`]: {
     id: 'audit',
     tag: 'Operators',
     summary: 'Audit: recompute everything from the orders',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../exchange/errors';
-import { infoOf } from '../health/info';
-import { connect, disconnect, ready } from '../redis/connection';
-import { holderOf } from '../redis/holder';
-import { createScripts } from '../redis/scripts';
+import { Refusal } from '../../../exchange/errors';
+import { infoOf } from '../../../store/health/info';
+import { connect, disconnect, ready } from '../../../store/redis/connection';
+import { holderOf } from '../../../store/redis/holder';
+import { createScripts } from '../../../store/redis/scripts';
 import { type BackupOptions, writeCopy } from './backup';
 
 interface Replica {

@@ -1,7 +1,7 @@
-import type { Archive } from '../../exchange/archive';
-import { Refusal } from '../../exchange/errors';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
+import type { Archive } from '../../../exchange/archive';
+import { Refusal } from '../../../exchange/errors';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The archive that has what left Redis, and the latest batch of which anything left. */
 export interface ArchiveMark {

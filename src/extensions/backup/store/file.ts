@@ -5,7 +5,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { SHARD_COUNTS } from '../redis/tags';
+import { SHARD_COUNTS } from '../../../store/redis/tags';
 import { type ArchiveMark, isArchiveMark } from './archive-mark';
 
 /**

@@ -1,9 +1,9 @@
-import { Refusal } from '../../exchange/errors';
-import { MODES } from '../../exchange/status';
-import { unreadable } from '../health/layout';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
-import { readShards } from '../shards/layout';
+import { Refusal } from '../../../exchange/errors';
+import { MODES } from '../../../exchange/status';
+import { unreadable } from '../../../store/health/layout';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
+import { readShards } from '../../../store/shards/layout';
 import { type ArchiveMark, checkArchive, cutBack } from './archive-mark';
 import { type BackupOptions, checkedBackup, verifyBackup } from './backup';
 import type { BackupHeader, BackupSummary } from './file';

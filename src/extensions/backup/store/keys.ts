@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient } from '../../../store/redis/scripts';
 import type { BackupPiece, KeyType } from './file';
 
 /** Members, fields or entries of one step, and bytes of a string; a step takes Redis some hundred microseconds. */

@@ -1,10 +1,8 @@
-import { checksumAddress } from '../auth/address';
-import type { Difference } from '../exchange/audit';
-import type { DifferenceOf } from '../store/audit/report';
-import { presentAudit, presentDifferences } from '../wire/answers/audit';
-import { verifyAll } from './archives';
-import { type Command, EXIT } from './store';
-import { table } from './table';
+import { checksumAddress } from '../../../auth/address';
+import { verifyAll } from '../../../cli/archives';
+import { differenceTable } from '../../../cli/differences';
+import { type Command, EXIT } from '../../../cli/store';
+import { presentAudit, presentDifferences } from '../../../wire/answers/audit';
 
 /** Prints the differences; exit 1 when it finds one. With the archive it reads both stores. */
 export const audit =
@@ -27,13 +25,3 @@ export const audit =
     ]);
     return ok ? EXIT.done : EXIT.found;
   };
-
-/** The differences as rows of a table; nothing when there are none. */
-export function differenceTable(differences: readonly Shown[]): string[] {
-  const rows = differences.map((difference) => {
-    const { kind, expected = '', found = '', detail, ...where } = difference;
-    return [kind, Object.values(where).join(' '), expected, found, detail];
-  });
-  return rows.length === 0 ? [] : table([['KIND', 'WHERE', 'EXPECTED', 'FOUND', 'WHAT'], ...rows]);
-}
-type Shown = Omit<DifferenceOf<string>, 'wallet'> & Pick<Difference, 'wallet'>;

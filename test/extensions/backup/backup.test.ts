@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
-import type { RunningRedis } from '../../src/local/redis';
-import { createJournal } from '../../src/store/journal/journal';
-import { type Auditing, openAuditing } from '../store/audit/auditing';
-import { startTestRedis } from '../support/redis';
-import { contents } from './contents';
-import { createShell } from './shell';
+import type { RunningRedis } from '../../../src/local/redis';
+import { createJournal } from '../../../src/store/journal/journal';
+import { contents } from '../../cli/contents';
+import { createShell } from '../../cli/shell';
+import { type Auditing, openAuditing } from '../../store/audit/auditing';
+import { startTestRedis } from '../../support/redis';
 
 let [source, target]: RunningRedis[] = [];
 let exchange: Auditing;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../exchange/errors';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient, RunScript } from '../redis/scripts';
-import { createChannels } from '../verbs/channels';
-import { createTransfers } from '../verbs/transfers';
+import { Refusal } from '../../../exchange/errors';
+import type { ShardKeys } from '../../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { createChannels } from '../../../store/verbs/channels';
+import { createTransfers } from '../../../store/verbs/transfers';
 
 interface DrainOptions {
   readonly redis: RedisClient;

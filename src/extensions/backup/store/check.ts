@@ -1,5 +1,5 @@
-import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import { isBefore, NO_ENTRY } from '../../../store/redis/entry-id';
+import type { ShardKeys } from '../../../store/redis/keys';
 import { type BackupPiece, BadBackup, type KeyType, WIDTH } from './file';
 import { prefixOf, volatileKeys } from './keys';
 
