@@ -79,9 +79,19 @@ export function signedAt(nonce: number): Buffer {
   const [maker, tokenId] = ['', 0n];
   return packSigned(
     {
-      ...{ maker, signer: maker, taker: maker, tokenId, side: 0, signatureType: 0, signature: '' },
-      ...{ salt: 2n ** 255n, makerAmount: 10n ** 20n, takerAmount: 10n ** 20n, expiration: 0n },
-      ...{ nonce: BigInt(nonce), feeRateBps: 0n },
+      maker,
+      signer: maker,
+      taker: maker,
+      tokenId,
+      side: 0,
+      signatureType: 0,
+      signature: '',
+      salt: 2n ** 255n,
+      makerAmount: 10n ** 20n,
+      takerAmount: 10n ** 20n,
+      expiration: 0n,
+      nonce: BigInt(nonce),
+      feeRateBps: 0n,
     },
     randomBytes(65),
   );

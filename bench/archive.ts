@@ -176,7 +176,9 @@ async function drain(redis: Redis, postgres: TestPostgres, orders: number) {
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(ownCpu);
   return {
-    ...{ orders, seconds: round(seconds), ordersPerSecond: Math.round(orders / seconds) },
+    orders,
+    seconds: round(seconds),
+    ordersPerSecond: Math.round(orders / seconds),
     redisMicros: round(((await redisCpuMicros(redis)) - redisCpu) / orders),
     workerMicros: round((user + system) / orders),
     ...(await longestCall(redis)),

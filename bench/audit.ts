@@ -34,9 +34,18 @@ const SLOW_MICROS = 500;
 const SLOW_KEPT = 10_000;
 const GRANT = micro(1e13);
 const TERMS = {
-  ...{ id: MARKET.id, slug: MARKET.slug, conditionId: MARKET.conditionId, questionId: '0x', oracle: '0x' },
-  ...{ tokenIds: ['1', '2'], outcomeNames: ['Yes', 'No'], tickPips: 1, lotLots: 1, minOrderLots: 1 },
-  ...{ feeRateBps: 0, createdAtMs: 0 },
+  id: MARKET.id,
+  slug: MARKET.slug,
+  conditionId: MARKET.conditionId,
+  questionId: '0x',
+  oracle: '0x',
+  tokenIds: ['1', '2'],
+  outcomeNames: ['Yes', 'No'],
+  tickPips: 1,
+  lotLots: 1,
+  minOrderLots: 1,
+  feeRateBps: 0,
+  createdAtMs: 0,
 };
 
 export async function benchAudit(redis: RedisClient, emit: (row: AuditRow) => void): Promise<void> {
@@ -76,9 +85,13 @@ export async function benchAudit(redis: RedisClient, emit: (row: AuditRow) => vo
       const others = await stop();
       const slow = (await redis.call('SLOWLOG', 'GET', SLOW_KEPT)) as [number, number, number][];
       rows.push({
-        ...{ op, orders: checked.orders, fills: checked.fills, seconds: Math.round(seconds * 100) / 100 },
+        op,
+        orders: checked.orders,
+        fills: checked.fills,
+        seconds: Math.round(seconds * 100) / 100,
         longestCommandMs: Math.max(0, ...slow.map(([, , micros]) => micros)) / 1_000,
-        ...{ otherOrdersPerSecond: Math.round(others / seconds), differences: differences.length },
+        otherOrdersPerSecond: Math.round(others / seconds),
+        differences: differences.length,
       });
     }
     // The slow log counts by the clock. The steps are the same each time, so the quietest round shows their true time.

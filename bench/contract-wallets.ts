@@ -134,7 +134,10 @@ async function openStreet(web: Side, signer: Signer, nodeUrl: string) {
     const seconds = (at1 - at0) / 1_000;
     const rate = (count: number): number => round(count / seconds, 1);
     return {
-      ...{ round: number, beside, p50Ms: round(quantile(tookMs, 0.5)), p99Ms: round(quantile(tookMs, 0.99)) },
+      round: number,
+      beside,
+      p50Ms: round(quantile(tookMs, 0.5)),
+      p99Ms: round(quantile(tookMs, 0.99)),
       webShare: round((cpu1 - cpu0) / seconds / 1e6, 3),
       answersPerSecond: rate(others.answers),
       unavailablePerSecond: rate(others.unavailable),
@@ -192,34 +195,55 @@ export function contractWalletsLines(rows: readonly ContractWalletsRow[]): Line[
   const others = { burners: 'as many wrong signatures of keys', crowd: '128 senders of these' } as const;
   return [
     lineOf({
-      ...{ suite, what: 'p50 of the orders of keys, again with nobody else', figure: p50('nobody again') },
-      ...{ unit: 'ms', baseline: 'with nobody else', ratio: round(p50('nobody again') / p50('nobody')) },
+      suite,
+      what: 'p50 of the orders of keys, again with nobody else',
+      figure: p50('nobody again'),
+      unit: 'ms',
+      baseline: 'with nobody else',
+      ratio: round(p50('nobody again') / p50('nobody')),
     }),
     ...(['burners', 'crowd'] as const).flatMap((beside) => {
       const keys = beside === 'crowd' ? 'crowd of keys' : 'keys';
       return [
         lineOf({
-          ...{ suite, what: `the same beside ${names[beside]}`, figure: p50(beside), unit: 'ms' },
-          ...{ baseline: 'with nobody else', ratio: over(beside), target: atMost(TIMES_MOST, 'ratio') },
+          suite,
+          what: `the same beside ${names[beside]}`,
+          figure: p50(beside),
+          unit: 'ms',
+          baseline: 'with nobody else',
+          ratio: over(beside),
+          target: atMost(TIMES_MOST, 'ratio'),
         }),
         lineOf({
-          ...{ suite, what: `beside ${others[beside]}`, figure: p50(keys), unit: 'ms' },
-          ...{ baseline: 'with nobody else', ratio: over(keys) },
+          suite,
+          what: `beside ${others[beside]}`,
+          figure: p50(keys),
+          unit: 'ms',
+          baseline: 'with nobody else',
+          ratio: over(keys),
         }),
         lineOf({
-          ...{ suite, what: `web's CPU for ${names[beside]} and an honest wallet`, figure: share(beside) },
-          ...{ unit: 'cores', baseline: others[beside], ratio: round(share(beside) / share(keys)) },
+          suite,
+          what: `web's CPU for ${names[beside]} and an honest wallet`,
+          figure: share(beside),
+          unit: 'cores',
+          baseline: others[beside],
+          ratio: round(share(beside) / share(keys)),
           // A crowd costs what its refused requests cost, whatever they ask for.
           ...(beside === 'burners' ? { target: atMost(SHARE_MOST) } : {}),
         }),
         lineOf({
-          ...{ suite, what: `orders of an honest contract wallet beside ${names[beside]}`, unit: 'orders/s' },
-          ...{ figure: median(of(beside, ({ honestPerSecond }) => honestPerSecond)) },
+          suite,
+          what: `orders of an honest contract wallet beside ${names[beside]}`,
+          unit: 'orders/s',
+          figure: median(of(beside, ({ honestPerSecond }) => honestPerSecond)),
         }),
       ];
     }),
     lineOf({
-      ...{ suite, what: 'orders of a contract wallet beside keys only', unit: 'orders/s' },
+      suite,
+      what: 'orders of a contract wallet beside keys only',
+      unit: 'orders/s',
       figure: median(of('honest', ({ honestPerSecond }) => honestPerSecond)),
       target: atLeast(HONEST_ALONE_LEAST),
     }),

@@ -125,9 +125,12 @@ function tellAll(
   };
   for (const stage of [...STAGES, 'all'] as const) {
     emit({
-      ...{ suite: 'costs', stage, micros: micros('single', stage) },
+      suite: 'costs',
+      stage,
+      micros: micros('single', stage),
       part: round(stage === 'all' ? 1 : (taken.get('single')?.stages.get(stage) ?? 0), 3),
-      ...{ batchMicros: micros('batch', stage), socketMicros: micros('socket', stage) },
+      batchMicros: micros('batch', stage),
+      socketMicros: micros('socket', stage),
       floorMicros: micros('floor', stage),
     });
   }

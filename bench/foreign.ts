@@ -91,7 +91,9 @@ export async function benchForeign(
       const each = (of: (one: Half) => number): number =>
         round(median(taken.map(([one, other]) => (of(one) + of(other)) / 2)) / ORDERS, 3);
       emit({
-        ...{ suite: 'foreign', op, orders: 2 * taken.length * ORDERS },
+        suite: 'foreign',
+        op,
+        orders: 2 * taken.length * ORDERS,
         cpuMicrosPerOrder: each((one) => one.busy[op].micros - one.quiet[op].micros),
         quietMicrosPerOrder: each((one) => one.quiet[op].micros),
         readBytesPerOrder: op === 'redis' ? null : each((one) => one.busy[op].bytes - one.quiet[op].bytes),
@@ -134,7 +136,10 @@ async function startExchange(): Promise<Exchange> {
   const logs = createAccountLogs({ redis, run: createScripts(redis), keys });
   for (let n = 0; n < WALLETS; n++) await logs.open(traderOf(n));
   return {
-    ...{ server, redis, sockets, sides: [broadcaster, idle, elsewhere] },
+    server,
+    redis,
+    sockets,
+    sides: [broadcaster, idle, elsewhere],
     marketId: market.id as PlaceRequest['marketId'],
   };
 }

@@ -56,13 +56,13 @@ function traceLines(rows: readonly InstructionsRow[]): Line[] {
   const ratio = round(traced.instructions / plain.instructions, 3);
   return [
     lineOf({
-      ...{
-        suite: 'instructions',
-        what: traced.op,
-        figure: traced.instructions,
-        unit: 'instructions of Redis',
-      },
-      ...{ baseline: plain.op, ratio, target: atMost(TRACES_MOST, 'ratio') },
+      suite: 'instructions',
+      what: traced.op,
+      figure: traced.instructions,
+      unit: 'instructions of Redis',
+      baseline: plain.op,
+      ratio,
+      target: atMost(TRACES_MOST, 'ratio'),
     }),
   ];
 }
@@ -70,11 +70,16 @@ function traceLines(rows: readonly InstructionsRow[]): Line[] {
 const linesOf = (rows: readonly InstructionsRow[]): Line[] =>
   rows.map(({ op, instructions, ratio }) =>
     lineOf({
-      ...{ suite: 'instructions', what: op, figure: instructions, unit: 'instructions of Redis' },
+      suite: 'instructions',
+      what: op,
+      figure: instructions,
+      unit: 'instructions of Redis',
       ...(ratio === null
         ? {}
         : {
-            ...{ baseline: 'the other tree', ratio, target: atMost(RATIO_MOST, 'ratio') },
+            baseline: 'the other tree',
+            ratio,
+            target: atMost(RATIO_MOST, 'ratio'),
             options: '--against FOLDER',
           }),
     }),

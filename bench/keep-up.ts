@@ -131,7 +131,8 @@ async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: numb
     round((after[who] - before[who]) / seconds / 1e6);
   const most = (of: (pulse: Pulse) => number): number => Math.max(...pulses.map(of), of(last));
   return {
-    ...{ suite: 'keep-up', op },
+    suite: 'keep-up',
+    op,
     ordersPerSecond: Math.round(orders / seconds),
     matchesPerSecond: Math.round((last.matches - first.matches) / seconds),
     settledPerSecond: Math.round((last.settled - first.settled) / seconds),
@@ -145,8 +146,11 @@ async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: numb
     drain: Object.entries(drain)
       .map(([part, lasted]) => `${part} ${lasted}`)
       .join(', '),
-    ...{ webCpu: share('web'), workerCpu: share('worker'), redisCpu: share('redis') },
-    ...{ refusedWith: '', cancelled: null },
+    webCpu: share('web'),
+    workerCpu: share('worker'),
+    redisCpu: share('redis'),
+    refusedWith: '',
+    cancelled: null,
   };
 }
 

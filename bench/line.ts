@@ -39,7 +39,12 @@ export function lineOf(finding: Finding): Line {
   const { suite, what, figure, unit, baseline = '', ratio = null, target, options = '' } = finding;
   const judged = target?.of === 'ratio' ? (ratio ?? Number.NaN) : figure;
   return {
-    ...{ suite, what, figure, unit, baseline, ratio },
+    suite,
+    what,
+    figure,
+    unit,
+    baseline,
+    ratio,
     target: target
       ? `${target.of === 'ratio' ? 'ratio ' : ''}${target.at === 'least' ? '>=' : '<='} ${target.bound}`
       : '',

@@ -163,11 +163,17 @@ export const pageLines = (rows: readonly PageRow[]): Line[] =>
     const of = { suite: 'page' };
     return [
       lineOf({
-        ...{ ...of, what: WORDS[op], figure: framesPerSecond, unit: 'frames/s' },
+        ...of,
+        what: WORDS[op],
+        figure: framesPerSecond,
+        unit: 'frames/s',
         target: atLeast(FRAMES_PER_SECOND),
       }),
       lineOf({
-        ...{ ...of, what: `${WORDS[op]}: without a row`, figure: blankFrames, unit: 'frames' },
+        ...of,
+        what: `${WORDS[op]}: without a row`,
+        figure: blankFrames,
+        unit: 'frames',
         target: atMost(0),
       }),
       lineOf({ ...of, what: `${WORDS[op]}: longest frame`, figure: longestFrameMs, unit: 'ms' }),

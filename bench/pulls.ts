@@ -120,9 +120,14 @@ async function measured(exchange: Exchange, count: ShardCount, deadlineMs: numbe
   const pulls = (await pullsOf(exchange)) - pullsBefore;
   if (pulls !== pulledMs.length) throw new Error(`${pulls} orders pulled instead of ${pulledMs.length}`);
   return {
-    ...{ suite: 'pulls', shards: count, pulled: pulledMs.length, local: localMs.length },
-    ...{ pulledP50Ms: round(median(pulledMs)), localP50Ms: round(median(localMs)) },
-    ...{ pulledP99Ms: round(quantile(pulledMs, 0.99)), localP99Ms: round(quantile(localMs, 0.99)) },
+    suite: 'pulls',
+    shards: count,
+    pulled: pulledMs.length,
+    local: localMs.length,
+    pulledP50Ms: round(median(pulledMs)),
+    localP50Ms: round(median(localMs)),
+    pulledP99Ms: round(quantile(pulledMs, 0.99)),
+    localP99Ms: round(quantile(localMs, 0.99)),
   };
 }
 

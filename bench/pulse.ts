@@ -50,7 +50,10 @@ export function createPulse(redis: RedisClient, marketId: string): () => Promise
       atMs: performance.now(),
       length,
       unprocessed: Math.max(0, ...readers.map((reader) => reader.unprocessed)),
-      ...{ matches, settled, journalSeconds, candlesSeconds },
+      matches,
+      settled,
+      journalSeconds,
+      candlesSeconds,
     };
   };
 }

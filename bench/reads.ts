@@ -60,14 +60,14 @@ export async function benchReads(
 
 /** A row that ran out of time meets no target. */
 const untaken = ({ what }: Target): ReadsRow => ({
-  ...{ suite: 'reads', what, bytes: 0 },
-  ...{
-    cpuMicros: Number.NaN,
-    bareCpuMicros: Number.NaN,
-    ratio: Number.NaN,
-    p50Ms: Number.NaN,
-    p99Ms: Number.NaN,
-  },
+  suite: 'reads',
+  what,
+  bytes: 0,
+  cpuMicros: Number.NaN,
+  bareCpuMicros: Number.NaN,
+  ratio: Number.NaN,
+  p50Ms: Number.NaN,
+  p99Ms: Number.NaN,
 });
 
 const COMMENTS = 50;

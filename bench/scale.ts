@@ -72,12 +72,18 @@ export async function benchScale(
     for (const [{ processes }, taken] of costs) {
       const { web, redis, floor, inFloors } = costOf(taken);
       emit({
-        ...{ suite: 'scale', processes, orders: taken.length * ORDERS },
-        ...{ webCpuMicros: round(web, 1), redisCpuMicros: round(redis, 1), floorCpuMicros: round(floor, 1) },
+        suite: 'scale',
+        processes,
+        orders: taken.length * ORDERS,
+        webCpuMicros: round(web, 1),
+        redisCpuMicros: round(redis, 1),
+        floorCpuMicros: round(floor, 1),
         ordersPerWebCpuSecond: Math.round(1e6 / web),
         ordersPerRedisCpuSecond: Math.round(1e6 / redis),
-        ...{ webRatio: round(one.web / web), redisRatio: round(one.redis / redis) },
-        ...{ floorRatio: round(one.floor / floor), keptRatio: round(one.inFloors / inFloors) },
+        webRatio: round(one.web / web),
+        redisRatio: round(one.redis / redis),
+        floorRatio: round(one.floor / floor),
+        keptRatio: round(one.inFloors / inFloors),
       });
     }
   } finally {
@@ -130,7 +136,9 @@ async function run(
   const after = await redisCpuMicros(redis);
   const floor = floorFirst ? early : await bare();
   return {
-    ...{ web: web / orders, redis: (after - before) / orders, floor: floor / orders },
+    web: web / orders,
+    redis: (after - before) / orders,
+    floor: floor / orders,
     inFloors: web / floor,
   };
 }

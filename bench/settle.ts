@@ -39,7 +39,11 @@ export async function benchSettle(full: boolean, emit: (row: SettleRow) => void)
   const connection = new Redis(world.server.url, { maxRetriesPerRequest: null });
   const { keys, matches, settlements, clock, terms } = world;
   const settlement = startSettlement({
-    ...{ connection, matches, settlements, scale: SCALE, funds: 'chain' },
+    connection,
+    matches,
+    settlements,
+    scale: SCALE,
+    funds: 'chain',
     relayLease: createLease(world, 'settlement', keys.relayLease),
     reads: { market: async () => ({ terms }) as never, clock: clock.now },
     onError: (error, what) => process.stderr.write(`${what}: ${error.message}\n`),
@@ -121,8 +125,12 @@ async function measure(
   tookMs.sort((a, b) => a - b);
   const at = (part: number): number => round(tookMs[Math.floor(tookMs.length * part)] ?? Number.NaN);
   return {
-    ...{ op, matches: tookMs.length, p50Ms: at(0.5), p99Ms: at(0.99) },
-    ...{ matchesPerSecond: round(tookMs.length / seconds), transactions: (await nonces()) - before },
+    op,
+    matches: tookMs.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    matchesPerSecond: round(tookMs.length / seconds),
+    transactions: (await nonces()) - before,
   };
 }
 
@@ -135,15 +143,18 @@ export const settleLines = (rows: readonly SettleRow[]): Line[] =>
   rows.flatMap((row) =>
     row.op === 'sustained'
       ? lineOf({
-          ...{
-            suite,
-            what: `BUY against SELL settled on a local chain, in ${row.transactions} transactions`,
-          },
-          ...{ figure: row.matchesPerSecond, unit: 'matches/s', target: atLeast(PER_SECOND) },
+          suite,
+          what: `BUY against SELL settled on a local chain, in ${row.transactions} transactions`,
+          figure: row.matchesPerSecond,
+          unit: 'matches/s',
+          target: atLeast(PER_SECOND),
         })
       : (['p50Ms', 'p99Ms'] as const).map((part) =>
           lineOf({
-            ...{ suite, what: `match to CONFIRMED, ${part.slice(0, 3)}`, figure: row[part], unit: 'ms' },
+            suite,
+            what: `match to CONFIRMED, ${part.slice(0, 3)}`,
+            figure: row[part],
+            unit: 'ms',
             target: atMost(part === 'p50Ms' ? P50_MS : P99_MS),
           }),
         ),

@@ -112,7 +112,9 @@ async function step(web: Side, signers: readonly Signer[], orders: number): Prom
 const rowOf = (when: ShardAwayRow['when'], taken: readonly Step[], before: number): ShardAwayRow => {
   const perSecond = median(taken.map((one) => one.perSecond));
   return {
-    ...{ suite: 'shard-away', when, perSecond: Math.round(perSecond) },
+    suite: 'shard-away',
+    when,
+    perSecond: Math.round(perSecond),
     ofBefore: round(perSecond / before, 3),
     orders: taken.length * ORDERS_PER_STEP,
     refused: taken.reduce((sum, one) => sum + one.refused, 0),

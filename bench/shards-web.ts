@@ -88,10 +88,16 @@ export async function benchShardsWeb(deadlineMs: number, emit: (row: ShardsWebRo
       const ofOne = (side: keyof Cost): number[] =>
         costs(side).map((cost, n) => round((costs(side, 0)[n] ?? Number.NaN) / cost, 3));
       emit({
-        ...{ suite: 'shards-web', shards, ...load, orders: generations.length * ROUNDS * ORDERS },
-        ...{ webMicros: round(median(costs('web')), 1), floorMicros: round(median(costs('floor')), 1) },
-        ...{ ofOne: median(ofOne('web')), floorOfOne: median(ofOne('floor')) },
-        ...{ least: Math.min(...ofOne('web')), most: Math.max(...ofOne('web')) },
+        suite: 'shards-web',
+        shards,
+        ...load,
+        orders: generations.length * ROUNDS * ORDERS,
+        webMicros: round(median(costs('web')), 1),
+        floorMicros: round(median(costs('floor')), 1),
+        ofOne: median(ofOne('web')),
+        floorOfOne: median(ofOne('floor')),
+        least: Math.min(...ofOne('web')),
+        most: Math.max(...ofOne('web')),
       });
     }
   }

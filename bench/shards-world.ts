@@ -125,7 +125,8 @@ export async function openWorld(
       await tradeOn(place, people, ordersOfAll, isPaced ? pauseMs : 0, isPaced ? paced : quick);
     }
     return {
-      ...{ commands: recorded, ...paced },
+      commands: recorded,
+      ...paced,
       totals: await Promise.all(recorded.map((_, shard) => totalsOf(redis, shard))),
       orders: slices * ordersOfAll,
       pulled: paced.pulledMs.length + quick.pulledMs.length,
@@ -186,7 +187,9 @@ async function openPlace(redis: RedisClient, count: ShardCount): Promise<Place> 
   const [one] = engines;
   if (!one) throw new Error('no shard');
   return {
-    ...{ transfers, markets: [...places.keys()], random: createRandom(count) },
+    transfers,
+    markets: [...places.keys()],
+    random: createRandom(count),
     exchange: count === 1 ? one : createShards({ ...terms, redis, shards: keys, shardOf, channels }),
     engineOf: (id) => engines[places.get(id) ?? 0] ?? one,
   };

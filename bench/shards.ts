@@ -114,9 +114,14 @@ function rowOf(shards: number, reservedPercent: number, { own, ...ones }: Sides)
   const ratioOf = ({ micros }: Side): number =>
     round(median(own.micros.map((one, turn) => (micros[turn] ?? 0) / one)), 3);
   return {
-    ...{ suite: 'shards', shards, reservedPercent, orders },
+    suite: 'shards',
+    shards,
+    reservedPercent,
+    orders,
     redisMicros: round(median(own.micros)),
-    ...{ ofSame: ratioOf(ones.same), ofAlike: ratioOf(ones.alike), ofOne: ratioOf(ones.one) },
+    ofSame: ratioOf(ones.same),
+    ofAlike: ratioOf(ones.alike),
+    ofOne: ratioOf(ones.one),
     transfersPerOrder: round(transfers / orders, 4),
     pulledPart: round(pulled / orders, 4),
     localP99Ms: round(quantile(localMs, 0.99)),

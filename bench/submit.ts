@@ -177,9 +177,14 @@ function rowsOf(mix: Mix, results: ReadonlyMap<Contender, readonly Round[]>): Su
   return figures.map(({ what, speed, costs, commands, cost, p50, p99 }) => {
     const turns = speed === floor?.speed ? costs.map((own, turn) => (floor.costs[turn] ?? 0) / own) : null;
     return {
-      ...{ suite: 'submit', mix, what, commands },
-      ...{ cpuMicros: Math.round(cost), perCpuSecond: Math.round(1e6 / cost) },
-      ...{ p50Ms: round(p50), p99Ms: round(p99) },
+      suite: 'submit',
+      mix,
+      what,
+      commands,
+      cpuMicros: Math.round(cost),
+      perCpuSecond: Math.round(1e6 / cost),
+      p50Ms: round(p50),
+      p99Ms: round(p99),
       timesPlain: plain ? round(plain.cost / cost) : null,
       ofFloor: floor ? round(turns ? median(turns) : floor.cost / cost) : null,
       p99OfFloor: floor ? round(p99 / floor.p99) : null,

@@ -27,16 +27,27 @@ function linesOf(attack: string, rows: readonly AbuseRow[]): Line[] {
   const at = ({ connections }: AbuseRow): string => `${connections} connections`;
   return [
     lineOf({
-      ...{ ...of, what: `${attack}, ${at(dearest)}: taken of a core`, figure: share(dearest), unit: 'cores' },
+      ...of,
+      what: `${attack}, ${at(dearest)}: taken of a core`,
+      figure: share(dearest),
+      unit: 'cores',
       target: atMost(SHARE_MOST),
     }),
     lineOf({
-      ...{ ...of, what: `${attack}, ${at(slowest)}: a bystander's p50`, figure: slowest.p50Ms, unit: 'ms' },
-      ...{ baseline: 'when it is quiet', ratio: slowest.p50OverQuiet, target: atMost(TIMES_MOST, 'ratio') },
+      ...of,
+      what: `${attack}, ${at(slowest)}: a bystander's p50`,
+      figure: slowest.p50Ms,
+      unit: 'ms',
+      baseline: 'when it is quiet',
+      ratio: slowest.p50OverQuiet,
+      target: atMost(TIMES_MOST, 'ratio'),
     }),
     lineOf({
-      ...{ ...of, what: `${attack}, ${at(growing)}: growth of Redis after the allowance`, unit: 'kB/s' },
-      ...{ figure: Math.round(growing.redisBytesPerSecond / 1_000), target: atMost(GROWTH_MOST) },
+      ...of,
+      what: `${attack}, ${at(growing)}: growth of Redis after the allowance`,
+      unit: 'kB/s',
+      figure: Math.round(growing.redisBytesPerSecond / 1_000),
+      target: atMost(GROWTH_MOST),
     }),
   ];
 }

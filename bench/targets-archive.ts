@@ -16,12 +16,18 @@ function linesOf(row: ArchiveRow): Line[] {
   if (row.op === 'drain') {
     return [
       lineOf({
-        ...{ suite, what: 'orders that traded, archived and forgotten with all that follows' },
-        ...{ figure: row.ordersPerSecond, unit: 'orders/s', target: atLeast(PER_SECOND) },
+        suite,
+        what: 'orders that traded, archived and forgotten with all that follows',
+        figure: row.ordersPerSecond,
+        unit: 'orders/s',
+        target: atLeast(PER_SECOND),
       }),
       lineOf({
-        ...{ suite, what: `longest call that forgets (${row.longestScript || 'none above the threshold'})` },
-        ...{ figure: row.longestCallMs, unit: 'ms', target: atMost(LONGEST_CALL_MS) },
+        suite,
+        what: `longest call that forgets (${row.longestScript || 'none above the threshold'})`,
+        figure: row.longestCallMs,
+        unit: 'ms',
+        target: atMost(LONGEST_CALL_MS),
       }),
     ];
   }
@@ -29,15 +35,22 @@ function linesOf(row: ArchiveRow): Line[] {
     const bound = row.isRefused ? NOTHING_BYTES : TRACE_BYTES;
     return [
       lineOf({
-        ...{ suite, what: `Redis keeps of ${row.of}`, figure: row.bytesPerOrder, unit: 'bytes' },
+        suite,
+        what: `Redis keeps of ${row.of}`,
+        figure: row.bytesPerOrder,
+        unit: 'bytes',
         target: atMost(bound),
       }),
     ];
   }
   return [
     lineOf({
-      ...{ suite, what: `insert in a market with ${row.traces.toLocaleString('en-US')} traces` },
-      ...{ figure: row.micros, unit: 'us', baseline: 'a market without', ratio: row.ratio },
+      suite,
+      what: `insert in a market with ${row.traces.toLocaleString('en-US')} traces`,
+      figure: row.micros,
+      unit: 'us',
+      baseline: 'a market without',
+      ratio: row.ratio,
       target: atMost(INSERT_PART, 'ratio'),
     }),
   ];

@@ -13,7 +13,10 @@ const WHO = {
 export const foreignLines = (rows: readonly ForeignRow[]): Line[] =>
   rows.map(({ op, cpuMicrosPerOrder, quietMicrosPerOrder, readBytesPerOrder }) =>
     lineOf({
-      ...{ suite: 'foreign', what: `an order costs ${WHO[op]}`, figure: cpuMicrosPerOrder, unit: 'us CPU' },
+      suite: 'foreign',
+      what: `an order costs ${WHO[op]}`,
+      figure: cpuMicrosPerOrder,
+      unit: 'us CPU',
       baseline: `above what it spends without orders (${quietMicrosPerOrder}); it reads ${readBytesPerOrder ?? 'no counted'} bytes more`,
       ...((op === 'idle' || op === 'elsewhere') && { target: atMost(FOREIGN_MICROS) }),
     }),

@@ -18,7 +18,10 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
     const what = `${row.shards} shards, ${row.reservedPercent} % reserved`;
     const part = PARTS[row.reservedPercent];
     const cost = lineOf({
-      ...{ suite: 'shards', what: `${what}: an order costs Redis`, figure: row.redisMicros, unit: 'us CPU' },
+      suite: 'shards',
+      what: `${what}: an order costs Redis`,
+      figure: row.redisMicros,
+      unit: 'us CPU',
       baseline: `one shard with the same trade; ${row.ofAlike} of one as full as each of these; ${row.ofOne} of one with the wallets of one`,
       ratio: row.ofSame,
       ...(part !== undefined && row.shards > 1 && { target: atLeast(part, 'ratio') }),
@@ -27,17 +30,19 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
     return [
       cost,
       lineOf({
-        ...{ suite: 'shards', what: `${what}: orders that pull`, figure: 100 * row.pulledPart, unit: '%' },
+        suite: 'shards',
+        what: `${what}: orders that pull`,
+        figure: 100 * row.pulledPart,
+        unit: '%',
         baseline: `${row.transfersPerOrder} transfers an order`,
       }),
       lineOf({
-        ...{
-          suite: 'shards',
-          what: `${what}: an order that pulls, p99`,
-          figure: row.pulledP99Ms,
-          unit: 'ms',
-        },
-        ...{ baseline: `local orders (${row.localP99Ms} ms)`, ratio: row.pulledP99Ms / row.localP99Ms },
+        suite: 'shards',
+        what: `${what}: an order that pulls, p99`,
+        figure: row.pulledP99Ms,
+        unit: 'ms',
+        baseline: `local orders (${row.localP99Ms} ms)`,
+        ratio: row.pulledP99Ms / row.localP99Ms,
       }),
     ];
   });
@@ -45,13 +50,12 @@ export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
 export const pullsLines = (rows: readonly PullsRow[]): Line[] =>
   rows.flatMap(({ shards, ...row }) => {
     const of = (part: 'p50' | 'p99', pulled: number, local: number) => ({
-      ...{
-        suite: 'pulls',
-        what: `${shards} shards: an order that pulls, ${part}`,
-        figure: pulled,
-        unit: 'ms',
-      },
-      ...{ baseline: `local orders (${local} ms)`, ratio: pulled / local },
+      suite: 'pulls',
+      what: `${shards} shards: an order that pulls, ${part}`,
+      figure: pulled,
+      unit: 'ms',
+      baseline: `local orders (${local} ms)`,
+      ratio: pulled / local,
     });
     return [
       lineOf(of('p50', row.pulledP50Ms, row.localP50Ms)),
@@ -65,12 +69,10 @@ export const pullsLines = (rows: readonly PullsRow[]): Line[] =>
 export const shardsWebLines = (rows: readonly ShardsWebRow[]): Line[] =>
   rows.map(({ shards, connections, masters, webMicros, ofOne, least, most, floorOfOne }) =>
     lineOf({
-      ...{
-        suite: 'shards-web',
-        what: `${shards} shards, ${connections} connections, masters ${masters}: an order costs web`,
-        figure: webMicros,
-        unit: 'us CPU',
-      },
+      suite: 'shards-web',
+      what: `${shards} shards, ${connections} connections, masters ${masters}: an order costs web`,
+      figure: webMicros,
+      unit: 'us CPU',
       baseline: `one shard, as orders a second of CPU (${least} to ${most}); with Express alone ${floorOfOne}`,
       ratio: ofOne,
       ...(shards > 1 && masters === 'in turn' && { target: atLeast(WEB_PART, 'ratio') }),
@@ -80,12 +82,19 @@ export const shardsWebLines = (rows: readonly ShardsWebRow[]): Line[] =>
 export const shardAwayLines = (rows: readonly ShardAwayRow[]): Line[] =>
   rows.flatMap(({ when, perSecond, ofBefore, orders, refused, slowestMs }) => [
     lineOf({
-      ...{ suite: 'shard-away', what: `${when}: orders of the other shards`, figure: perSecond, unit: '/s' },
-      ...{ baseline: `before; ${refused} of ${orders} refused`, ratio: ofBefore },
+      suite: 'shard-away',
+      what: `${when}: orders of the other shards`,
+      figure: perSecond,
+      unit: '/s',
+      baseline: `before; ${refused} of ${orders} refused`,
+      ratio: ofBefore,
       ...(when !== 'before' && { target: atLeast(AWAY_PART, 'ratio') }),
     }),
     lineOf({
-      ...{ suite: 'shard-away', what: `${when}: the slowest answer`, figure: slowestMs, unit: 'ms' },
+      suite: 'shard-away',
+      what: `${when}: the slowest answer`,
+      figure: slowestMs,
+      unit: 'ms',
       target: atMost(AWAY_MS_MAX, 'figure'),
     }),
   ]);
@@ -93,8 +102,12 @@ export const shardAwayLines = (rows: readonly ShardAwayRow[]): Line[] =>
 export const growLines = (rows: readonly GrowRow[]): Line[] =>
   rows.map(({ orders, wallets, moved, haltedMs }) =>
     lineOf({
-      ...{ suite: 'grow', what: `${orders} orders of ${wallets} wallets grow to four shards: HALTED` },
-      ...{ figure: haltedMs, unit: 'ms', baseline: `${moved} wallets have a new home` },
-      ...{ target: atMost(HALTED_MS_MAX, 'figure'), options: '--full' },
+      suite: 'grow',
+      what: `${orders} orders of ${wallets} wallets grow to four shards: HALTED`,
+      figure: haltedMs,
+      unit: 'ms',
+      baseline: `${moved} wallets have a new home`,
+      target: atMost(HALTED_MS_MAX, 'figure'),
+      options: '--full',
     }),
   );

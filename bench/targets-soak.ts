@@ -20,15 +20,23 @@ const optionsOf = ({ minutes, withArchive }: SoakRow): string =>
 function ofGrowth(row: SoakRow): Line {
   const { what, minutes, beginMegabytes, growthMegabytes, growthPart } = row;
   return lineOf({
-    ...{ suite: 'soak', options: optionsOf(row), what: `${what}: growth in ${minutes} min` },
-    ...{ figure: growthMegabytes, unit: 'MB', baseline: `${beginMegabytes} MB at first`, ratio: growthPart },
+    suite: 'soak',
+    options: optionsOf(row),
+    what: `${what}: growth in ${minutes} min`,
+    figure: growthMegabytes,
+    unit: 'MB',
+    baseline: `${beginMegabytes} MB at first`,
+    ratio: growthPart,
     target: atMost(FLAT_PART, 'ratio'),
   });
 }
 
 const ofDead = (row: SoakRow, bytes: number): Line =>
   lineOf({
-    ...{ suite: 'soak', options: optionsOf(row), unit: 'bytes' },
+    suite: 'soak',
+    options: optionsOf(row),
+    unit: 'bytes',
     what: `${row.what}: used_memory for each of ${(row.orders ?? 0).toLocaleString('en-US')}`,
-    ...{ figure: row.bytesPerOrder ?? Number.NaN, target: atMost(bytes) },
+    figure: row.bytesPerOrder ?? Number.NaN,
+    target: atMost(bytes),
   });

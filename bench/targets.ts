@@ -35,8 +35,13 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
     if (!row) continue;
     lines.push(
       lineOf({
-        ...{ suite, options, what: `${ENGINE_WORDS[op]}, 10,000 resting`, figure: row.serverMicros },
-        ...{ unit: 'us of Redis', baseline: 'floor (EVALSHA return 1)', ratio: row.floors },
+        suite,
+        options,
+        what: `${ENGINE_WORDS[op]}, 10,000 resting`,
+        figure: row.serverMicros,
+        unit: 'us of Redis',
+        baseline: 'floor (EVALSHA return 1)',
+        ratio: row.floors,
         target: atMost(ENGINE_TARGETS[op], 'ratio'),
       }),
     );
@@ -47,13 +52,23 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
     const short = (ten.floors - one.floors) / 9;
     lines.push(
       lineOf({
-        ...{ suite, options, what: 'each further maker of a sweep of 100', unit: 'us of Redis' },
+        suite,
+        options,
+        what: 'each further maker of a sweep of 100',
+        unit: 'us of Redis',
         figure: round((hundred.serverMicros - one.serverMicros) / 99),
-        ...{ baseline: 'floor', ratio: round(further), target: atMost(FURTHER_FLOORS, 'ratio') },
+        baseline: 'floor',
+        ratio: round(further),
+        target: atMost(FURTHER_FLOORS, 'ratio'),
       }),
       lineOf({
-        ...{ suite, options, what: 'sweeps are linear: a maker among 100', figure: round(further) },
-        ...{ unit: 'floors', baseline: 'one among 10', ratio: round(further / short) },
+        suite,
+        options,
+        what: 'sweeps are linear: a maker among 100',
+        figure: round(further),
+        unit: 'floors',
+        baseline: 'one among 10',
+        ratio: round(further / short),
         target: atMost(1.1, 'ratio'),
       }),
     );
@@ -62,22 +77,27 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
   if (hundredGone) {
     lines.push(
       lineOf({
-        ...{ suite, options, what: 'an order of a hundred cancelled together', unit: 'us of Redis' },
-        ...{ figure: round(hundredGone.serverMicros / 100), baseline: 'floor' },
-        ...{ ratio: round(hundredGone.floors / 100), target: atMost(MANY_FLOORS, 'ratio') },
+        suite,
+        options,
+        what: 'an order of a hundred cancelled together',
+        unit: 'us of Redis',
+        figure: round(hundredGone.serverMicros / 100),
+        baseline: 'floor',
+        ratio: round(hundredGone.floors / 100),
+        target: atMost(MANY_FLOORS, 'ratio'),
       }),
     );
   }
   if (thousandGone) {
     lines.push(
       lineOf({
-        ...{
-          suite,
-          options,
-          what: '1,000 orders cancelled together',
-          figure: round(thousandGone.serverMicros / 1_000),
-        },
-        ...{ unit: 'ms of Redis', baseline: '', target: atMost(THOUSAND_GONE_MS) },
+        suite,
+        options,
+        what: '1,000 orders cancelled together',
+        figure: round(thousandGone.serverMicros / 1_000),
+        unit: 'ms of Redis',
+        baseline: '',
+        target: atMost(THOUSAND_GONE_MS),
       }),
     );
   }
@@ -91,8 +111,13 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
   if (deepest > 10) {
     lines.push(
       lineOf({
-        ...{ suite, options, what: `the worst of them at ${deepest.toLocaleString('en-US')} resting` },
-        ...{ figure: round(worst), unit: 'times', baseline: 'itself at 10 resting', ratio: round(worst) },
+        suite,
+        options,
+        what: `the worst of them at ${deepest.toLocaleString('en-US')} resting`,
+        figure: round(worst),
+        unit: 'times',
+        baseline: 'itself at 10 resting',
+        ratio: round(worst),
         target: atMost(GROWTH_MOST, 'ratio'),
       }),
     );
@@ -101,11 +126,19 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
     const { bytesPerRestingOrder, bytesPerSignedOrder } = memory;
     lines.push(
       lineOf({
-        ...{ suite, options, what: 'a resting order', figure: bytesPerRestingOrder, unit: 'bytes' },
+        suite,
+        options,
+        what: 'a resting order',
+        figure: bytesPerRestingOrder,
+        unit: 'bytes',
         target: atMost(ORDER_BYTES),
       }),
       lineOf({
-        ...{ suite, options, what: 'the signed order beside it', figure: bytesPerSignedOrder, unit: 'bytes' },
+        suite,
+        options,
+        what: 'the signed order beside it',
+        figure: bytesPerSignedOrder,
+        unit: 'bytes',
         target: atMost(SIGNED_BYTES),
       }),
     );
@@ -119,11 +152,16 @@ const AUDIT_SECONDS = 15;
 export const expiryLines = (rows: readonly ExpiryRow[]): Line[] =>
   rows.flatMap(({ orders, seconds, longestCallMs }) => [
     lineOf({
-      ...{ suite: 'expiry', what: `${orders.toLocaleString('en-US')} orders of one second ended` },
-      ...{ figure: seconds, unit: 's' },
+      suite: 'expiry',
+      what: `${orders.toLocaleString('en-US')} orders of one second ended`,
+      figure: seconds,
+      unit: 's',
     }),
     lineOf({
-      ...{ suite: 'expiry', what: 'longest call of it', figure: longestCallMs, unit: 'ms of Redis' },
+      suite: 'expiry',
+      what: 'longest call of it',
+      figure: longestCallMs,
+      unit: 'ms of Redis',
       target: atMost(STEP_MS),
     }),
   ]);
@@ -131,16 +169,17 @@ export const expiryLines = (rows: readonly ExpiryRow[]): Line[] =>
 export const auditLines = (rows: readonly AuditRow[]): Line[] =>
   rows.flatMap(({ op, orders, seconds, longestCommandMs }) => [
     lineOf({
-      ...{
-        suite: 'audit',
-        what: `${op}, ${orders.toLocaleString('en-US')} orders`,
-        figure: seconds,
-        unit: 's',
-      },
+      suite: 'audit',
+      what: `${op}, ${orders.toLocaleString('en-US')} orders`,
+      figure: seconds,
+      unit: 's',
       target: atMost(AUDIT_SECONDS),
     }),
     lineOf({
-      ...{ suite: 'audit', what: `${op}: longest command`, figure: longestCommandMs, unit: 'ms of Redis' },
+      suite: 'audit',
+      what: `${op}: longest command`,
+      figure: longestCommandMs,
+      unit: 'ms of Redis',
       target: atMost(STEP_MS),
     }),
   ]);
@@ -150,13 +189,13 @@ export const persistenceLines = (rows: readonly PersistenceRow[]): Line[] =>
     .filter(({ appendonly }) => appendonly === 'everysec')
     .map(({ opsPerSecond, ratio }) =>
       lineOf({
-        ...{
-          suite: 'persistence',
-          what: 'orders with appendonly everysec',
-          figure: opsPerSecond,
-          unit: '/s',
-        },
-        ...{ baseline: 'without', ratio, target: atLeast(0.65, 'ratio') },
+        suite: 'persistence',
+        what: 'orders with appendonly everysec',
+        figure: opsPerSecond,
+        unit: '/s',
+        baseline: 'without',
+        ratio,
+        target: atLeast(0.65, 'ratio'),
       }),
     );
 
@@ -176,16 +215,24 @@ export const submitLines = (rows: readonly SubmitRow[]): Line[] =>
     const of = { suite: 'submit', what, figure: perCpuSecond, unit: '/CPU-s' };
     return [
       lineOf({
-        ...{ ...of, baseline: 'plain stack', ratio: timesPlain },
+        ...of,
+        baseline: 'plain stack',
+        ratio: timesPlain,
         target: atLeast(least.timesPlain[mix], 'ratio'),
       }),
       lineOf({
-        ...{ ...of, baseline: 'Express + EVALSHA, unchecked', ratio: ofFloor },
+        ...of,
+        baseline: 'Express + EVALSHA, unchecked',
+        ratio: ofFloor,
         target: atLeast(least.ofFloor, 'ratio'),
       }),
       lineOf({
-        ...{ ...of, what: `${what}: p99 of 16 connections`, figure: p99Ms, unit: 'ms' },
-        ...{ baseline: 'Express + EVALSHA', ratio: p99OfFloor },
+        ...of,
+        what: `${what}: p99 of 16 connections`,
+        figure: p99Ms,
+        unit: 'ms',
+        baseline: 'Express + EVALSHA',
+        ratio: p99OfFloor,
         // The answer to a batch is that of twenty orders.
         ...(way === 'batch' ? {} : { target: atMost(P99_OF_FLOOR, 'ratio') }),
       }),
@@ -198,8 +245,12 @@ const UNCHANGED_PART = 0.5;
 export const readsLines = (rows: readonly ReadsRow[]): Line[] =>
   rows.map(({ what, cpuMicros, ratio }) =>
     lineOf({
-      ...{ suite: 'reads', what: `read: ${what}`, figure: cpuMicros, unit: 'us CPU' },
-      ...{ baseline: 'bare node:http, same bytes', ratio },
+      suite: 'reads',
+      what: `read: ${what}`,
+      figure: cpuMicros,
+      unit: 'us CPU',
+      baseline: 'bare node:http, same bytes',
+      ratio,
       target: atLeast(what.includes('304') ? UNCHANGED_PART : READ_PART, 'ratio'),
     }),
   );
@@ -216,8 +267,13 @@ export const realtimeLines = (rows: readonly RealtimeRow[]): Line[] =>
     return [
       lineOf({ ...of, what: `${what}, p99`, figure: p99Ms, unit: 'ms', target: atMost(FANOUT_P99_MS) }),
       lineOf({
-        ...{ ...of, what: `${what}: delivered`, figure: delivered, unit: 'messages' },
-        ...{ baseline: 'expected', ratio: round(delivered / expected, 4), target: atLeast(1, 'ratio') },
+        ...of,
+        what: `${what}: delivered`,
+        figure: delivered,
+        unit: 'messages',
+        baseline: 'expected',
+        ratio: round(delivered / expected, 4),
+        target: atLeast(1, 'ratio'),
       }),
       lineOf({ ...of, what: `${what}: a delivery`, figure: cpuMicrosPerDelivery, unit: 'us CPU' }),
     ];
@@ -235,48 +291,60 @@ export function keepUpLines(rows: readonly KeepUpRow[]): Line[] {
   if (!http) return [];
   return [
     lineOf({
-      ...{ suite, what: 'settled, as fast as one web process matches', figure: http.settledPerSecond },
-      ...{
-        unit: 'matches/s',
-        baseline: 'matched',
-        ratio: round(http.settledPerSecond / http.matchesPerSecond),
-      },
+      suite,
+      what: 'settled, as fast as one web process matches',
+      figure: http.settledPerSecond,
+      unit: 'matches/s',
+      baseline: 'matched',
+      ratio: round(http.settledPerSecond / http.matchesPerSecond),
       target: atLeast(SETTLED_PART, 'ratio'),
     }),
     lineOf({
-      ...{
-        suite,
-        what: 'unprocessed outbox meanwhile, at most',
-        figure: http.unprocessedMax,
-        unit: 'entries',
-      },
-      ...{ baseline: 'where orders are refused', ratio: round(http.unprocessedMax / BACKLOG_MAX, 3) },
+      suite,
+      what: 'unprocessed outbox meanwhile, at most',
+      figure: http.unprocessedMax,
+      unit: 'entries',
+      baseline: 'where orders are refused',
+      ratio: round(http.unprocessedMax / BACKLOG_MAX, 3),
       target: atMost(0.1, 'ratio'),
     }),
     lineOf({
-      ...{ suite, what: 'journal and candles behind, at most', unit: 's' },
+      suite,
+      what: 'journal and candles behind, at most',
+      unit: 's',
       figure: Math.max(http.journalSecondsMax, http.candlesSecondsMax),
       target: atMost(DRAIN_SECONDS),
     }),
     lineOf({
-      ...{ suite, what: 'all done after the last order', figure: http.drainSeconds, unit: 's' },
+      suite,
+      what: 'all done after the last order',
+      figure: http.drainSeconds,
+      unit: 's',
       target: atMost(DRAIN_SECONDS),
     }),
     lineOf({
-      ...{ suite, what: 'highest rate that is kept up with', figure: kept?.matchesPerSecond ?? Number.NaN },
-      ...{ unit: 'matches/s', baseline: 'over HTTP, one web process' },
+      suite,
+      what: 'highest rate that is kept up with',
+      figure: kept?.matchesPerSecond ?? Number.NaN,
+      unit: 'matches/s',
+      baseline: 'over HTTP, one web process',
       ratio: round((kept?.matchesPerSecond ?? Number.NaN) / http.matchesPerSecond),
       target: atLeast(1, 'ratio'),
     }),
     ...(still
       ? [
           lineOf({
-            ...{ suite, what: 'worker stopped: backlog at which orders hear BACKLOG, cancels pass' },
+            suite,
+            what: 'worker stopped: backlog at which orders hear BACKLOG, cancels pass',
             figure: still.refusedWith === 'BACKLOG' && still.cancelled ? still.unprocessedMax : Number.NaN,
-            ...{ unit: 'entries', target: atMost(2 * BACKLOG_MAX) },
+            unit: 'entries',
+            target: atMost(2 * BACKLOG_MAX),
           }),
           lineOf({
-            ...{ suite, what: 'all of it done when it goes on, in', figure: still.drainSeconds, unit: 's' },
+            suite,
+            what: 'all of it done when it goes on, in',
+            figure: still.drainSeconds,
+            unit: 's',
           }),
         ]
       : []),
@@ -292,18 +360,29 @@ export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>
     .filter(({ processes }) => processes > 1)
     .flatMap(({ processes, ordersPerWebCpuSecond, ordersPerRedisCpuSecond, ...ratios }) => [
       lineOf({
-        ...{ suite: 'scale', what: `${processes} web processes`, figure: ordersPerWebCpuSecond },
-        ...{ unit: '/CPU-s of web', ratio: ratios.webRatio },
+        suite: 'scale',
+        what: `${processes} web processes`,
+        figure: ordersPerWebCpuSecond,
+        unit: '/CPU-s of web',
+        ratio: ratios.webRatio,
         baseline: `one process (bare Express: ${ratios.floorRatio})`,
       }),
       lineOf({
-        ...{ suite: 'scale', what: `${processes} web processes keep`, figure: ordersPerWebCpuSecond },
-        ...{ unit: '/CPU-s of web', baseline: 'what as many bare Express keep', ratio: ratios.keptRatio },
+        suite: 'scale',
+        what: `${processes} web processes keep`,
+        figure: ordersPerWebCpuSecond,
+        unit: '/CPU-s of web',
+        baseline: 'what as many bare Express keep',
+        ratio: ratios.keptRatio,
         target: atLeast(KEPT_PART, 'ratio'),
       }),
       lineOf({
-        ...{ suite: 'scale', what: `${processes} web processes`, figure: ordersPerRedisCpuSecond },
-        ...{ unit: '/CPU-s of Redis', baseline: 'one process', ratio: ratios.redisRatio },
+        suite: 'scale',
+        what: `${processes} web processes`,
+        figure: ordersPerRedisCpuSecond,
+        unit: '/CPU-s of Redis',
+        baseline: 'one process',
+        ratio: ratios.redisRatio,
         target: atLeast(SCALE_PART, 'ratio'),
       }),
     ]);
@@ -311,7 +390,11 @@ export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>
 export const costsLines = (rows: readonly CostRow[]): Line[] =>
   rows.map(({ stage, micros, part }) =>
     lineOf({
-      ...{ suite: 'costs', what: stage === 'all' ? 'an order in all' : `of an order: ${stage}` },
-      ...{ figure: micros, unit: 'us CPU', baseline: 'the whole', ratio: part },
+      suite: 'costs',
+      what: stage === 'all' ? 'an order in all' : `of an order: ${stage}`,
+      figure: micros,
+      unit: 'us CPU',
+      baseline: 'the whole',
+      ratio: part,
     }),
   );

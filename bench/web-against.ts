@@ -62,10 +62,13 @@ export async function benchWebAgainst(
   ] as const) {
     const ratios = ratiosTo(i);
     emit({
-      ...{ suite: 'web-against', beside, orders: taken.length * TURNS * ORDERS_OF_TURN },
+      suite: 'web-against',
+      beside,
+      orders: taken.length * TURNS * ORDERS_OF_TURN,
       webMicros: round(median(taken.map(([own = Number.NaN]) => own)), 1),
       ratio: round(median(ratios), 3),
-      ...{ least: round(Math.min(...ratios), 3), most: round(Math.max(...ratios), 3) },
+      least: round(Math.min(...ratios), 3),
+      most: round(Math.max(...ratios), 3),
     });
   }
 }
@@ -115,8 +118,13 @@ async function run({ sides: [, side], signer }: Exchange, orders: number): Promi
 export const webAgainstLines = (rows: readonly WebAgainstRow[]): Line[] =>
   rows.map(({ beside, webMicros, ratio, least, most }) =>
     lineOf({
-      ...{ suite: 'web-against', what: 'an order costs web', figure: webMicros, unit: 'us CPU' },
-      ...{ baseline: `${beside}; ${least} to ${most}`, ratio, options: '--against FOLDER' },
+      suite: 'web-against',
+      what: 'an order costs web',
+      figure: webMicros,
+      unit: 'us CPU',
+      baseline: `${beside}; ${least} to ${most}`,
+      ratio,
+      options: '--against FOLDER',
       ...(beside !== 'itself' && { target: atMost(RATIO_MOST, 'ratio') }),
     }),
   );

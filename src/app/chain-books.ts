@@ -64,7 +64,10 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
   const { redis, run, keys, scale, marketList, clock, log } = parts;
   const chain = openChain(config, chainConfig, log);
   const ledger = createChainLedger({
-    ...{ redis, run, keys, scale },
+    redis,
+    run,
+    keys,
+    scale,
     onUnknown: async (settlements) =>
       log.error({ settlements }, 'the chain settled matches that the books lack'),
   });
@@ -73,13 +76,11 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
   const mode = modeOnChain({ mode: parts.reads.mode, cursor: ledger.cursor, congestion, now: clock.now });
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
   const seeing = createWalletRefresh({
-    ...{
-      lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
-      observing: ledger,
-      accounts: ledger,
-      market,
-      marketList,
-    },
+    lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
+    observing: ledger,
+    accounts: ledger,
+    market,
+    marketList,
     owing: {
       ...createOwedReader(chain.rpc, exchangeAddress),
       call: (wallet, asset) => claimCall(exchangeAddress, wallet, asset),

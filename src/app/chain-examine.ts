@@ -30,9 +30,19 @@ interface ExamineParts {
 const SOME_WALLET = `0x${'12'.repeat(20)}`;
 /** Every signed member differs from the others, so a contract that mixes two of them up has another hash. */
 const SAMPLE: SignedOrder = {
-  ...{ salt: 1n, maker: SOME_WALLET, signer: SOME_WALLET, taker: ZERO_ADDRESS, tokenId: 2n },
-  ...{ makerAmount: 3n, takerAmount: 4n, expiration: 5n, nonce: 6n, feeRateBps: 7n, side: 1 },
-  ...{ signatureType: 0, signature: '0x' },
+  salt: 1n,
+  maker: SOME_WALLET,
+  signer: SOME_WALLET,
+  taker: ZERO_ADDRESS,
+  tokenId: 2n,
+  makerAmount: 3n,
+  takerAmount: 4n,
+  expiration: 5n,
+  nonce: 6n,
+  feeRateBps: 7n,
+  side: 1,
+  signatureType: 0,
+  signature: '0x',
 };
 
 const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
@@ -76,14 +86,19 @@ async function optionsOf(config: Config, parts: ExamineParts): Promise<ExamineOp
   if (config.chain === null || books === null) return null;
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = books.contracts;
   const separator = domainSeparator({
-    ...{ name: config.eip712Name, version: '1', chainId: config.chainId },
+    name: config.eip712Name,
+    version: '1',
+    chainId: config.chainId,
     verifyingContract: exchangeAddress,
   });
   const lanes = await createIntents(parts).lanes();
   const { oracleAddress, oracleKey } = config.chain;
   const [key = null] = oracleKey === null ? [] : await createKeySigner([oracleKey]).addresses();
   return {
-    ...{ rpc: books.rpc, blocks: books.blocks, chainId: config.chainId, now: clock.now },
+    rpc: books.rpc,
+    blocks: books.blocks,
+    chainId: config.chainId,
+    now: clock.now,
     contracts: {
       exchange: exchangeAddress,
       collateral: collateralAddress,

@@ -42,7 +42,9 @@ function observe(config: Config, { startBlock }: ChainConfig, store: Store, log:
     },
   });
   const observation = createObservation({
-    ...{ blocks, wallets, startBlock },
+    blocks,
+    wallets,
+    startBlock,
     events: createEventReader(rpc, contracts.exchangeAddress),
     ledger: {
       ...ledger,
@@ -84,8 +86,11 @@ function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) 
   const { rpc, contracts, ledger } = books;
   const { signer } = signerOf(chain);
   return startOperator({
-    ...{ rpc, signer, settlements },
-    ...{ chainId: config.chainId, gasPriceMaxWei: chain.gasPriceMaxWei },
+    rpc,
+    signer,
+    settlements,
+    chainId: config.chainId,
+    gasPriceMaxWei: chain.gasPriceMaxWei,
     intents: createIntents(store),
     sendable: createSendable(store),
     async termsOf(marketId) {
@@ -110,7 +115,11 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
   const { rpc, conditions, finalBlock } = books;
   const oracle = oracleOf(config, chain, rpc);
   const parts = {
-    ...{ requests, conditions, finalBlock, markets, oracle },
+    requests,
+    conditions,
+    finalBlock,
+    markets,
+    oracle,
     view: reads.view,
     allMarkets: marketList,
     now: store.clock.now,

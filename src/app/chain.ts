@@ -35,10 +35,15 @@ export function openChain(config: Config, chain: ChainConfig, log: Pick<Logger, 
   const contracts = contractsOf(config);
   const { exchangeAddress: exchange, collateralAddress: collateral } = contracts;
   const wallets = createWalletReader(rpc, {
-    ...{ exchange, collateral, conditionalTokens: contracts.conditionalTokensAddress },
+    exchange,
+    collateral,
+    conditionalTokens: contracts.conditionalTokensAddress,
   });
   return {
-    ...{ rpc, blocks, wallets, contracts },
+    rpc,
+    blocks,
+    wallets,
+    contracts,
     conditions: createConditions(rpc, contracts),
     async finalBlock(): Promise<string> {
       return `0x${(await blocks.final()).number.toString(16)}`;
@@ -55,7 +60,9 @@ export const openWalletSignatures = (
   walletRpcUrls.length === 0
     ? null
     : createWalletSignatures({
-        ...{ rpc: createRpc(walletRpcUrls), chainId, log },
+        rpc: createRpc(walletRpcUrls),
+        chainId,
+        log,
         onChecked: metrics.walletSignature,
       });
 

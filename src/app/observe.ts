@@ -100,7 +100,9 @@ type ShardObserved = Observed['shards'][number] &
 const shardsOf = ({ shards, redis, clock, books }: Observed): ShardObserved[] =>
   shards.map((shard, k) => ({
     ...shard,
-    ...{ redis, clock, congestion: books?.congestion ?? null },
+    redis,
+    clock,
+    congestion: books?.congestion ?? null,
     labels: shards.length > 1 ? { shard: String(k) } : NO_LABELS,
   }));
 const NO_LABELS = {};

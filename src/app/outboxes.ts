@@ -35,7 +35,12 @@ export function openOutboxes(
   const marks = createHomeMarks({ redis, shards: keys });
   const writerOf = (source: number) =>
     createShardLogWriter({
-      ...{ redis, run, shards: keys, source, logs: accounts, marks },
+      redis,
+      run,
+      shards: keys,
+      source,
+      logs: accounts,
+      marks,
       onError: (error) => log.warn({ err: error.message, source }, 'the logs of some wallets wait'),
     });
   return { accounts, outboxes: outboxes.map((part, source) => ({ ...part, logs: writerOf(source) })) };

@@ -30,25 +30,40 @@ export function openOverShards(
   const keys = shards[0] as ShardKeys;
   const directory = createDirectory({ redis, keys, count: config.shards });
   const channels = createChannels({
-    ...{ redis, run, shards, onSent: metrics.transferred },
+    redis,
+    run,
+    shards,
+    onSent: metrics.transferred,
     ...(waiting && { waiting }),
   });
   const { shardOf } = directory;
   const standings = standingsOverShards(parts.map((part) => part.standings));
   const { doubts } = standings;
   const own = createShards({
-    ...{ redis, run, channels, shards, shardOf, grantMicro },
+    redis,
+    run,
+    channels,
+    shards,
+    shardOf,
+    grantMicro,
     pasts: parts.map(({ past }) => past),
     makersMax: config.matchMakersMax,
     onPull: metrics.pulled,
   });
   const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
   const listing = createListing({
-    ...{ redis, run, directory },
+    redis,
+    run,
+    directory,
     shards: parts.map((part, shard) => ({ keys: part.keys, engine: engineOf(shard) })),
   });
   const reading = readingOverShards({
-    ...{ redis, run, directory, channels, doubts, grantMicro },
+    redis,
+    run,
+    directory,
+    channels,
+    doubts,
+    grantMicro,
     shards: parts,
     names: keys.allNames,
   });

@@ -16,7 +16,9 @@ export async function runStartupChecks(config: Config, store: Store): Promise<vo
     throw new ConfigError([row]);
   };
   const shardsRow = (problem: string): ConfigProblem => ({
-    ...{ variable: 'SHARDS', given: String(config.shards), problem },
+    variable: 'SHARDS',
+    given: String(config.shards),
+    problem,
   });
   const refuse = (variable: string, problem: string): never =>
     refuseWith({ variable, given: '(hidden)', problem });

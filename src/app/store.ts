@@ -71,7 +71,9 @@ const openArchive = ({ archiveUrl: url, shards }: Config, shard: number, log: Lo
   url === null
     ? null
     : createArchive({
-        ...{ url, shard, shards },
+        url,
+        shard,
+        shards,
         onError: (error) => log.warn({ err: error.message }, 'archive'),
       });
 
@@ -158,14 +160,28 @@ function openOne(config: Config, { log, parts, ...shared }: Opened) {
     openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
   const reads = books?.reads ?? shard.reads;
   const trade = openTrade(config, {
-    ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
+    redis,
+    run,
+    keys,
+    clock,
+    reads,
+    scale,
+    past,
+    grantMicro,
     placing: books?.placing ?? null,
   });
   const keysOf = async (_: MarketId): Promise<ShardKeys> => keys;
   const shardOf = async (_: MarketId): Promise<number | null> => null;
   const broadcasts: BroadcastReads = shard.broadcasts;
   return {
-    ...{ ...shard, ...trade, standings, books, reads, broadcasts, keysOf, shardOf },
+    ...shard,
+    ...trade,
+    standings,
+    books,
+    reads,
+    broadcasts,
+    keysOf,
+    shardOf,
     finishListing: null as (() => Promise<void>) | null,
     channels: null as Channels | null,
     /** Which shard has a market; null with one shard. */
@@ -197,13 +213,24 @@ function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<t
   });
   const healths = parts.map(({ keys, standings, archive: own }) =>
     createHealth({
-      ...{ redis, run, keys, clock, standings },
+      redis,
+      run,
+      keys,
+      clock,
+      standings,
       archive: () => archiveHealth({ redis, keys, archive: own }),
     }),
   );
   return {
-    ...{ ...first, ...over, engine, markets, ownMarkets: markets, chainRequests, shards },
-    ...{ books: null, finishListing: listing.finish },
+    ...first,
+    ...over,
+    engine,
+    markets,
+    ownMarkets: markets,
+    chainRequests,
+    shards,
+    books: null,
+    finishListing: listing.finish,
     directory,
     shardOf: directory.shardOf,
     keysOf: async (id) => (await partOf(directory, parts, id)).keys,
@@ -269,7 +296,12 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
       ...(await examineWatched(redis, keysOfShards, clock.now())),
       ...nodesSetAside(store.books),
     ],
-    ...{ redis, run, waiting, clock, metrics, scale },
+    redis,
+    run,
+    waiting,
+    clock,
+    metrics,
+    scale,
     shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
     sessionStore: createSessionStore({ redis, run }),
     keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),

@@ -48,7 +48,10 @@ function beginSettling({ funds }: Config, store: Store, connection: RedisClient,
   const spread = createSpread(shards.length);
   return shards.map((parts, shard) =>
     startSettlement({
-      ...{ ...parts, funds, scale, connection },
+      ...parts,
+      funds,
+      scale,
+      connection,
       relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
       shard: shards.length > 1 ? shard : null,
       onError: (error, what) => warn({ err: error.message, ...(shards.length > 1 ? { shard } : {}) }, what),
@@ -66,7 +69,9 @@ function choresOf(config: Config, store: Store, shard: number): readonly Chore[]
   const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
     (isHome(address) ? whole : engine).invalidateAll(address, nonce);
   return createChores({
-    ...{ clock, journalWriter, markets: ownMarkets },
+    clock,
+    journalWriter,
+    markets: ownMarkets,
     engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
     agenda: createAgenda(door),
     outbox: createOutbox(door),

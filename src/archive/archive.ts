@@ -39,7 +39,9 @@ export function createArchive(options: ArchiveOptions): Archive {
 
   async function state(): Promise<ArchiveState | null> {
     const [found] = await rows<StateRow>({
-      ...{ text: 'select * from archive_state', values: [], mayBeMissing: true },
+      text: 'select * from archive_state',
+      values: [],
+      mayBeMissing: true,
     });
     if (!found) return null;
     if (found.layout !== LAYOUT) {
@@ -121,7 +123,9 @@ export function createArchive(options: ArchiveOptions): Archive {
 function stateOf(row: StateRow): ArchiveState {
   const dropped = Object.fromEntries(KINDS.map((kind) => [kind, Number(row[`dropped_${kind}`])]));
   return {
-    ...{ id: row.id, batch: Number(row.batch), droppedMs: Number(row.dropped_ms) },
+    id: row.id,
+    batch: Number(row.batch),
+    droppedMs: Number(row.dropped_ms),
     dropped: dropped as unknown as ArchiveRows,
   };
 }

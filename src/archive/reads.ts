@@ -176,13 +176,16 @@ export function createReads({ rows }: Connection): ArchiveReads {
 }
 
 const orderOf = ({ rank, hash, wallet, market, record }: OrderRow): ArchivedOrder => ({
-  ...{ hash, wallet, record },
+  hash,
+  wallet,
+  record,
   rank: Number(rank),
   marketId: market,
 });
 
 const matchOf = ({ market, trade_ms, sequence, packed }: MatchRow): ArchivedMatch => ({
-  ...{ packed, marketId: market },
+  packed,
+  marketId: market,
   tradeMs: Number(trade_ms),
   sequence: Number(sequence),
 });
@@ -197,12 +200,16 @@ const settlementOf = (row: SettlementRow): ArchivedSettlement => ({
 });
 
 const lineOf = ({ wallet, entry, at_ms, line }: LineRow): ArchivedLine => ({
-  ...{ wallet, line },
+  wallet,
+  line,
   entry: Number(entry),
   atMs: Number(at_ms),
 });
 
 const partOf = ({ at_ms, market, part, name, value }: PartRow): ArchivedPart => ({
-  ...{ part, name, value, marketId: market },
+  part,
+  name,
+  value,
+  marketId: market,
   atMs: Number(at_ms),
 });

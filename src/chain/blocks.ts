@@ -158,7 +158,9 @@ export function createBlocks(rpc: Rpc, finality: Finality): Blocks {
   return {
     head: () => newest('latest'),
     final: () => (finality.kind === 'tag' ? newest('finalized') : confirmed(finality.confirmations)),
-    ...{ byNumber, between, unsettled },
+    byNumber,
+    between,
+    unsettled,
   };
 }
 

@@ -132,7 +132,9 @@ export function createEndpoint({ url, index, patience, onAside }: EndpointOption
   }
 
   return {
-    ...{ name, send, health },
+    name,
+    send,
+    health,
     stop() {
       isStopped = true;
       for (const ending of under) ending.abort(STOPPED);

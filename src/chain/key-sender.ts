@@ -78,7 +78,9 @@ export function createKeySender({ rpc, chainId, key, gasPriceMaxWei }: Options):
     if (one.gasLimit !== undefined) return one;
     const { to, data, valueWei = 0n } = one;
     const asked = {
-      ...{ from: address, data, value: quantity(valueWei) },
+      from: address,
+      data,
+      value: quantity(valueWei),
       ...(to === null ? {} : { to }),
       ...(gasMax === undefined ? {} : { gas: quantity(gasMax) }),
     };

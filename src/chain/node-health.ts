@@ -40,7 +40,10 @@ const BEHIND_REST_MS = 5_000;
 
 export function createHealthRecord(onAside: (why: Aside | null) => void): HealthRecord {
   const seen = {
-    ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0 },
+    failuresInARow: 0,
+    failures: 0,
+    answers: 0,
+    contradicted: 0,
     latencyMs: null as number | null,
     aside: null as Aside | null,
   };

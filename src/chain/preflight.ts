@@ -60,7 +60,10 @@ export function createPreflight(
 
   /** Only the contract itself may call `settleOne`, and a look may come from any address. */
   const callOf = (match: EncodedMatch) => ({
-    ...{ from: exchange, to: exchange, data: settleOneData(match), gas: settleGas([match]) },
+    from: exchange,
+    to: exchange,
+    data: settleOneData(match),
+    gas: settleGas([match]),
   });
 
   return {

@@ -207,7 +207,11 @@ export function createRpc(urls: readonly string[], options: RpcOptions = {}): Rp
   }
 
   return {
-    ...{ ask, agree, askHealthy, broadcast, quorum },
+    ask,
+    agree,
+    askHealthy,
+    broadcast,
+    quorum,
     askAll: (method, params, limitMs = LIMIT_MS) =>
       Promise.all(endpoints.map((endpoint) => askOne(endpoint, method, params, asIs, { limitMs }))),
     reached(heads) {

@@ -58,7 +58,12 @@ function fieldsOf({ chainId, nonce, call, fee }: UnsignedTransaction) {
       ? { gasPrice: quantity(fee.maxWei) }
       : { maxFeePerGas: quantity(fee.maxWei), maxPriorityFeePerGas: quantity(fee.tipWei) };
   return {
-    ...{ to, data, value: '0x0', gas: quantity(gasLimit), nonce: quantity(nonce) },
-    ...{ chainId: quantity(chainId), ...price },
+    to,
+    data,
+    value: '0x0',
+    gas: quantity(gasLimit),
+    nonce: quantity(nonce),
+    chainId: quantity(chainId),
+    ...price,
   };
 }

@@ -46,8 +46,12 @@ const REST_MS = 5_000;
  * all of them together take less than a tenth of a core.
  */
 const TURNS = {
-  ...{ perSecond: 50, burst: 50 },
-  ...{ atOnce: 16, atOnceEach: 4, waiting: 64, waitingEach: 16 },
+  perSecond: 50,
+  burst: 50,
+  atOnce: 16,
+  atOnceEach: 4,
+  waiting: 64,
+  waitingEach: 16,
 } as const;
 const WORD_DIGITS = 64;
 const AWAY = 'the chain does not say whether the wallet signed this; try again';
@@ -63,7 +67,8 @@ export function createWalletSignatures(options: WalletSignaturesOptions): Runnin
   const { rpc, chainId, log, onChecked, limitMs = LIMIT_MS } = options;
   const shares = createShares(TURNS);
   const breaker = createBreaker({
-    ...{ failuresMax: FAILURES_MAX, restMs: REST_MS },
+    failuresMax: FAILURES_MAX,
+    restMs: REST_MS,
     onOpen: () => log?.warn({ restMs: REST_MS }, 'no signature of a contract wallet can be checked'),
   });
   let isRightChain = false;

@@ -82,7 +82,10 @@ async function planOf(store: CliStore): Promise<Plan> {
     );
   const ended = await ledger.endedAfter(common.number);
   return {
-    ...{ ours, theirs, newest, common },
+    ours,
+    theirs,
+    newest,
+    common,
     confirmed: ended.filter(({ status }) => status === 'CONFIRMED'),
     failed: ended.filter(({ status }) => status === 'FAILED'),
     there: await settledOf(books, ended, newest),
@@ -161,8 +164,12 @@ const REFUSALS = {
 async function rejoin(store: CliStore, { ours, common, confirmed, failed }: Plan): Promise<Rejoined> {
   const { ledger } = booksOf(store);
   const body = {
-    ...{ from: ours.number, fromHash: ours.hash, to: common.number, toHash: common.hash },
-    ...{ confirmed: confirmed.length, failed: failed.length },
+    from: ours.number,
+    fromHash: ours.hash,
+    to: common.number,
+    toHash: common.hash,
+    confirmed: confirmed.length,
+    failed: failed.length,
   };
   return recorded(store, { action: 'chain rejoin', path: 'exchange chain rejoin', body }, async () => {
     const done = await ledger.rejoin(ours, common, confirmed);
@@ -185,9 +192,15 @@ export const rejoinChain =
     const { reopened, unreadable } = await rejoin(store, plan);
     const { ours, theirs, common, failed, there } = plan;
     const told = {
-      ...{ block: ours.number, ours: ours.hash, theirs: theirs.hash, common: common.number },
-      ...{ replaced: ours.number - common.number, reopened, failed: failed.length },
-      ...{ alsoThere: [...there], unreadable: unreadable.map(settlementId) },
+      block: ours.number,
+      ours: ours.hash,
+      theirs: theirs.hash,
+      common: common.number,
+      replaced: ours.number - common.number,
+      reopened,
+      failed: failed.length,
+      alsoThere: [...there],
+      unreadable: unreadable.map(settlementId),
     };
     await say(told, [
       `${reopened} ${reopened === 1 ? 'settlement is' : 'settlements are'} open again`,

@@ -52,13 +52,21 @@ export const chainStatus: Command = async ({ store, say }) => {
   const now = clock.now();
   const running = lanes.filter(({ state }) => state === 'RUNNING').length;
   const told = {
-    ...{ mode, message, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
+    mode,
+    message,
+    finalBlock: cursor?.final.number ?? null,
+    headBlock: cursor?.head?.number ?? null,
     finalAgeMs: cursor?.finalNotedMs ? Math.round(now - cursor.followedMs) : null,
     headAgeMs: cursor?.headNotedMs ? Math.round(now - cursor.headNotedMs) : null,
-    ...{ unsettled: waiting.count, failed, lanes: lanes.length, running },
+    unsettled: waiting.count,
+    failed,
+    lanes: lanes.length,
+    running,
     oldestMs: waiting.oldestMs === null ? null : Math.round(now - waiting.oldestMs),
     oldestId: waiting.oldestId,
-    ...{ opening, results: [...results.keys()], faucet: faucet.length },
+    opening,
+    results: [...results.keys()],
+    faucet: faucet.length,
   };
   await say(told, [
     `mode ${mode}${message === null ? '' : `: ${message}`}`,

@@ -18,10 +18,14 @@ export const repairShards: Command = async ({ store, say }) => {
 const present = ({ channels, payments, missing }: RepairReport) => ({
   channels: channels.map(({ from, to, isWhole }) => ({ from, to, broken: !isWhole })),
   payments: payments.map(({ wallet, amountMicro, payer, shard }) => ({
-    ...{ wallet: checksumAddress(wallet), amount: formatMicro(amountMicro), payer, shard },
+    wallet: checksumAddress(wallet),
+    amount: formatMicro(amountMicro),
+    payer,
+    shard,
   })),
   missing: missing.map(({ wallet, amountMicro }) => ({
-    ...{ wallet: checksumAddress(wallet), amount: formatMicro(amountMicro) },
+    wallet: checksumAddress(wallet),
+    amount: formatMicro(amountMicro),
   })),
 });
 

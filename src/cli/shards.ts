@@ -34,13 +34,20 @@ export const showShards: Command = async ({ store, say }) => {
 };
 
 const presentShard = ({ shard, tag, slot, node, silence, content }: ShardFacts) => ({
-  ...{ shard, tag, slot, node, status: silence === null ? 'up' : 'down' },
+  shard,
+  tag,
+  slot,
+  node,
+  status: silence === null ? 'up' : 'down',
   ...(silence === null ? {} : { problem: silence }),
   ...content,
 });
 
 const presentChannel = ({ from, to, inTransitMicro, isBroken }: ChannelFacts) => ({
-  ...{ from, to, inTransit: formatMicro(inTransitMicro), broken: isBroken },
+  from,
+  to,
+  inTransit: formatMicro(inTransitMicro),
+  broken: isBroken,
 });
 
 const HEADING = [

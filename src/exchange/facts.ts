@@ -84,7 +84,8 @@ export interface SettlementState {
 export const settlementOf = (fill: SettlementState): SettlementState => {
   const { settlementStatus, transactionHash, blockNumber, failureReason, failedWallet } = fill;
   return {
-    ...{ settlementStatus, transactionHash },
+    settlementStatus,
+    transactionHash,
     ...(blockNumber !== undefined && { blockNumber }),
     ...(failureReason !== undefined && { failureReason }),
     ...(failedWallet !== undefined && { failedWallet }),

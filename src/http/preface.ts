@@ -63,7 +63,10 @@ export function createPreface({ config, reads, standing }: HttpDeps): Preface {
       ...(epoch === undefined ? [] : [['X-Epoch', epoch] as const]),
     ];
     made = {
-      ...{ date: now, durability, epoch, least: sharedHeaders(least) },
+      date: now,
+      durability,
+      epoch,
+      least: sharedHeaders(least),
       secure: sharedHeaders([...least, ...restrictions]),
       whole: sharedHeaders([...least, ...restrictions, ...withoutOrigin]),
     };

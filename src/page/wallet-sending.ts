@@ -61,7 +61,10 @@ async function sendTogether(
       : `Confirm in your wallet: one request for all ${calls.length}.`,
   );
   const request = {
-    ...{ version: '2.0.0', from: address, chainId: hexOf(chainId), atomicRequired: true },
+    version: '2.0.0',
+    from: address,
+    chainId: hexOf(chainId),
+    atomicRequired: true,
     calls: calls.map(({ to, data }) => ({ to, data, value: '0x0' })),
   };
   let sent: unknown;

@@ -28,7 +28,11 @@ export function archivingIn(world: () => EngineWorld) {
       return raw.map((hash, i) => ({ hash, packed: packed[i] as Buffer }));
     };
     return {
-      ...{ archive, past, forgetting, engine, stored },
+      archive,
+      past,
+      forgetting,
+      engine,
+      stored,
       async open() {
         expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
         await forgetting.open();

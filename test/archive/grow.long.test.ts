@@ -93,7 +93,9 @@ describeWithPostgres('an exchange with an archive that gets a second shard', () 
 
       await archived(1, 2, fresh);
       expect(await shellOf(2).json('audit', '--archive')).toMatchObject({
-        ...{ ok: true, differences: [], archived: { orders: 2 * ORDERS } },
+        ok: true,
+        differences: [],
+        archived: { orders: 2 * ORDERS },
       });
     },
     LIMIT_MS,

@@ -17,7 +17,9 @@ test('a process that lost the lease while it opened the archive deletes nothing 
   const archive = createMemoryArchive();
   const next = createForgetting({ redis, run, keys, archive });
   const late = createForgetting({
-    ...{ redis, run, keys },
+    redis,
+    run,
+    keys,
     archive: {
       ...archive,
       async open() {
@@ -49,7 +51,10 @@ test('the worker keeps its lease while a transaction takes long, and goes on whe
     return until('the lease is renewed', () => renewed > before, { patienceMs: LEASE_MS });
   };
   const forgetting = createForgetting({
-    ...{ redis, run, keys, keepMs: 0 },
+    redis,
+    run,
+    keys,
+    keepMs: 0,
     archive: {
       ...archive,
       async append(batch, rows) {
@@ -109,7 +114,10 @@ test('a worker that stops does not wait for an archive that does not answer, and
   };
   const archiving = startArchiving({
     forgetting: createForgetting({
-      ...{ redis, run, keys, keepMs: 0 },
+      redis,
+      run,
+      keys,
+      keepMs: 0,
       archive: { ...memory, append, breakOff },
     }),
     openSource: () => openSource({ redis, keys, now: () => world().now(), keepMs: 0 }),

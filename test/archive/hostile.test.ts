@@ -30,7 +30,11 @@ test('traces of many markets whose buckets are due at once are moved in several 
     if (Math.floor(((last * FACTOR) % PRIME) / LEFT_OUT) % (SPAN / 2) === from)
       members.push(`7${String(last).padStart(9, '0')}`);
   const noted = TRACES.pack({
-    ...{ buckets: BUCKETS, span: SPAN, factor: FACTOR, expiredSec: 0, traces: BUCKETS * 200 },
+    buckets: BUCKETS,
+    span: SPAN,
+    factor: FACTOR,
+    expiredSec: 0,
+    traces: BUCKETS * 200,
   });
   const orders: { hash: Buffer; packed: Buffer }[] = [];
   for (let i = 0; i < MARKETS; i++) {

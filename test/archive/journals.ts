@@ -50,7 +50,11 @@ export function openJournals({ redis, run, keys }: Auditing, archive: Archive) {
   const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
   const readsBy = (script: RunScript) =>
     createJournalReads({
-      ...{ redis, keys, journal, matches, settlements },
+      redis,
+      keys,
+      journal,
+      matches,
+      settlements,
       lines: createStoredLines({ run: script, keys, past }),
     });
   const rebuild = createJournalRebuild({ redis, run, keys, matches, journal, past });

@@ -81,8 +81,11 @@ export function settlementsOf({ ref, fills }: Met): { ref: MatchRef; settlement:
         part,
         takerHash: own[0]?.takerHash ?? '',
         makerHashes: own.map(({ makerHash }) => makerHash),
-        ...{ takerFillAmount: 0n, refundAmount: 0n, takerFeeAmount: 0n },
-        ...{ makerFillAmounts: zeros, makerFeeAmounts: zeros },
+        takerFillAmount: 0n,
+        refundAmount: 0n,
+        takerFeeAmount: 0n,
+        makerFillAmounts: zeros,
+        makerFeeAmounts: zeros,
         matchTypes: own.map(({ matchType }) => matchType),
       },
     };

@@ -29,7 +29,8 @@ async function journals() {
   await forgetting.open();
   const due = createDueLines({ redis, keys, now, keepMs: KEEP_MS });
   return {
-    ...{ archive, forgetting },
+    archive,
+    forgetting,
     write: (wallet: Buffer, ...lines: Buffer[]) => redis.rpush(keys.journal(wallet), ...lines),
     next: async (...wallets: Buffer[]) => {
       for (const wallet of wallets) due.note(wallet);

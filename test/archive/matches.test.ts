@@ -34,7 +34,9 @@ async function leaving(archive: Archive = createMemoryArchive()) {
     return raw.flatMap((hash, i) => (packed[i] ? [{ hash, packed: packed[i] as Buffer }] : []));
   };
   return {
-    ...{ ...made, archive, stored },
+    ...made,
+    archive,
+    stored,
     forget: async (markets: readonly LeavingMatches[], ...orders: PlaceRequest[]) =>
       forgetting.move(TOKEN, { markets, orders: await stored(...orders) }),
     streams: async (): Promise<number[]> =>
@@ -105,7 +107,9 @@ test('a market keeps the sums of its matches that left: value, fees by who pays 
   await forget([{ marketId: MARKET, matches: rest }]);
   const { volume, last } = await world().book();
   expect(await left()).toEqual({
-    ...{ matches: 3, volume, last },
+    matches: 3,
+    volume,
+    last,
     fees: ['1.02', '3.272726', '2'],
   });
 });

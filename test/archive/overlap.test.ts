@@ -85,7 +85,12 @@ async function threeBatches(gates: Readonly<Record<string, Gate>> = {}) {
       })),
     );
   return {
-    ...{ memory, archive, through, forgetting, told, now },
+    memory,
+    archive,
+    through,
+    forgetting,
+    told,
+    now,
     async open(token = TOKEN): Promise<void> {
       await forgetting.lease.take(token, LEASE_MS);
       await forgetting.open();

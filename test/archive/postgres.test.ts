@@ -148,7 +148,11 @@ describeWithPostgres('the archive in PostgreSQL', () => {
       orders: i === 1 ? [maker] : [taker, maker],
     }));
     const settlements = at.map(({ sequence }, i) => ({
-      ...{ marketId: i === 2 ? other : market, sequence, part: 0, listMs: JANUARY + i, listIndex: i },
+      marketId: i === 2 ? other : market,
+      sequence,
+      part: 0,
+      listMs: JANUARY + i,
+      listIndex: i,
       record: randomBytes(60),
     }));
     const lines = at.map(({ tradeMs }, entry) => ({
@@ -215,7 +219,9 @@ describeWithPostgres('the archive in PostgreSQL', () => {
 
   test('parts of a market are found by their names, and from a place on', async () => {
     const parts = [10, 20, 30].map((at) => ({
-      ...{ marketId: 'market07', part: 'k60', atMs: JANUARY },
+      marketId: 'market07',
+      part: 'k60',
+      atMs: JANUARY,
       name: Buffer.from([0, at]),
       value: randomBytes(64),
     }));

@@ -57,7 +57,8 @@ describeWithPostgres('the archive of several shards', () => {
       const connection = createConnection({ url, shard, shards: SHARDS });
       const [path] = await connection.rows<{ search_path: string }>({ text: 'show search_path', values: [] });
       const [limit] = await connection.rows<{ statement_timeout: string }>({
-        ...{ text: 'show statement_timeout', values: [] },
+        text: 'show statement_timeout',
+        values: [],
       });
       await connection.close();
       return [path?.search_path, limit?.statement_timeout];

@@ -94,7 +94,8 @@ test('everything that is over leaves: matches, settlements, orders with and with
   expect(await here()).toEqual(NOTHING);
   expect(await progress()).toMatchObject({
     left: { orders: 5, matches: 2, lines: 7 },
-    ...{ isSweeping: false, heldMs: null },
+    isSweeping: false,
+    heldMs: null,
   });
 });
 

@@ -30,8 +30,14 @@ test('slopes and quantiles are computed correctly', () => {
 });
 
 const pulse = (second: number, change: Partial<Pulse> = {}): Pulse => ({
-  ...{ atMs: second * 1_000, length: 0, unprocessed: 50, matches: second * 500, settled: second * 500 },
-  ...{ journalSeconds: second % 2, candlesSeconds: second % 3, ...change },
+  atMs: second * 1_000,
+  length: 0,
+  unprocessed: 50,
+  matches: second * 500,
+  settled: second * 500,
+  journalSeconds: second % 2,
+  candlesSeconds: second % 3,
+  ...change,
 });
 const seconds = Array.from({ length: 13 }, (_, second) => second);
 

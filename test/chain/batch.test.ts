@@ -104,15 +104,15 @@ test('a batch has gas for contract wallets that use up all that their signatures
     const isMint = n % 2 === 0;
     const { taker: order, makers, takerFill, makerFills } = matchOf(world, market, buyer, seller, { isMint });
     const settlement = {
-      ...{
-        part: 0,
-        takerHash: '',
-        makerHashes: [],
-        takerFillAmount: takerFill,
-        makerFillAmounts: makerFills,
-      },
-      ...{ matchTypes: [isMint ? ('MINT' as const) : ('COMPLEMENTARY' as const)], refundAmount: 0n },
-      ...{ takerFeeAmount: 0n, makerFeeAmounts: [] },
+      part: 0,
+      takerHash: '',
+      makerHashes: [],
+      takerFillAmount: takerFill,
+      makerFillAmounts: makerFills,
+      matchTypes: [isMint ? ('MINT' as const) : ('COMPLEMENTARY' as const)],
+      refundAmount: 0n,
+      takerFeeAmount: 0n,
+      makerFeeAmounts: [],
     };
     const name = { marketId: 'contract', sequence: n, part: 0 };
     const list = makers.map((one) => ({ ...one, ...contract }));

@@ -10,9 +10,17 @@ export const environmentOf = (
   redisUrl: string,
   nodeUrls: readonly string[],
 ) => ({
-  ...{ ...ENVIRONMENT, FUNDS: 'chain', NETWORK: 'testnet', REDIS_URL: redisUrl, GAS_PRICE_MAX: '1000' },
-  ...{ EXCHANGE_ADDRESS: exchange, COLLATERAL_ADDRESS: collateral, CONDITIONAL_TOKENS_ADDRESS: ctf },
-  ...{ ORACLE_ADDRESS: deployer, CHAIN_RPC_URL: nodeUrls.join(','), LOG_LEVEL: 'warn' },
+  ...ENVIRONMENT,
+  FUNDS: 'chain',
+  NETWORK: 'testnet',
+  REDIS_URL: redisUrl,
+  GAS_PRICE_MAX: '1000',
+  EXCHANGE_ADDRESS: exchange,
+  COLLATERAL_ADDRESS: collateral,
+  CONDITIONAL_TOKENS_ADDRESS: ctf,
+  ORACLE_ADDRESS: deployer,
+  CHAIN_RPC_URL: nodeUrls.join(','),
+  LOG_LEVEL: 'warn',
 });
 
 /**
@@ -30,7 +38,9 @@ export async function startCheckedWeb(
     stop: web.stop,
     /** The arguments of `checkFunds`. */
     checked: (traders: readonly Trader[]): Checked => ({
-      ...{ rpcUrl: world.anvil.url, baseUrl: web.url, adminToken: ADMIN_TOKEN },
+      rpcUrl: world.anvil.url,
+      baseUrl: web.url,
+      adminToken: ADMIN_TOKEN,
       wallets: traders.map(checkedWalletOf),
     }),
   };

@@ -105,7 +105,11 @@ function parse(log: RawLog, contracts: Contracts): Happened[] {
 export function transfersOf(at: Happened): Transfer[] {
   const { by, name, args } = at;
   const one = (from: unknown, to: unknown, asset: bigint, amount: bigint): Transfer => ({
-    ...{ from: lower(from), to: lower(to), asset, amount, at },
+    from: lower(from),
+    to: lower(to),
+    asset,
+    amount,
+    at,
   });
   if (by === 'collateral' && name === 'Transfer') return [one(args[0], args[1], COLLATERAL, args[2])];
   if (by === 'tokens' && name === 'TransferSingle') return [one(args[1], args[2], args[3], args[4])];
@@ -178,7 +182,9 @@ export async function stateOf(
     tokenIds.length === 0 ? [] : read(tokens, TOKENS_ABI, 'balanceOfBatch', owners, tokenIds),
   ]);
   return {
-    ...{ collateral: balance as bigint, allowance: allowance as bigint, isApproved: isApproved as boolean },
+    collateral: balance as bigint,
+    allowance: allowance as bigint,
+    isApproved: isApproved as boolean,
     tokens: new Map(tokenIds.map((id, i) => [id, (balances as bigint[])[i] ?? 0n])),
   };
 }

@@ -22,7 +22,8 @@ const BY_EVENT: Readonly<Record<string, Reason>> = {
 export function deedsOf({ happened, outside }: ChainRecord, fromBlock: number): Deed[] {
   const sent = outside.map(
     ({ from, asset, at }): Deed => ({
-      ...{ wallet: from, block: at.block },
+      wallet: from,
+      block: at.block,
       reason: asset === COLLATERAL ? 'COLLATERAL' : 'TOKENS',
     }),
   );

@@ -169,7 +169,8 @@ test('an owner that is replaced between the match and its settlement fails it, a
   await safe.swapOwner(OWNER, NEXT);
   await exchange.shell.exchange('chain', 'resume');
   expect(await settled(orderHash)).toMatchObject({
-    ...{ settlementStatus: 'FAILED', failureReason: 'SIGNATURE' },
+    settlementStatus: 'FAILED',
+    failureReason: 'SIGNATURE',
     failedWallet: safe.address,
   });
   const after = await balancesOf(alice);

@@ -21,7 +21,12 @@ export function deal(
   const [paid, sold] = [(shares * 6n * ONE) / 10n, shares * ONE];
   const taker = world.sign(buyer, { tokenId, makerAmount: paid, takerAmount: sold });
   const maker = world.sign(seller, {
-    ...{ tokenId, side: 1, makerAmount: sold, takerAmount: paid, expiration, feeRateBps: 200n },
+    tokenId,
+    side: 1,
+    makerAmount: sold,
+    takerAmount: paid,
+    expiration,
+    feeRateBps: 200n,
   });
   return { id, taker, makers: [maker], takerFill: paid, makerFills: [sold] };
 }

@@ -40,7 +40,11 @@ async function expectExact(planned: Planned, sign?: Sign): Promise<void> {
 }
 
 const limit = (trader: Limit['trader'], side: 0 | 1, outcome: 0 | 1, pips: number, lots: number): Limit => ({
-  ...{ trader, side, outcome, pips, lots },
+  trader,
+  side,
+  outcome,
+  pips,
+  lots,
 });
 const RATES = [0, 1, 200, 1_000];
 

@@ -43,7 +43,10 @@ beforeEach(async () => {
   const blocks = createBlocks(rpc, { kind: 'tag' });
   const { timeMs } = await blocks.final();
   right = {
-    ...{ rpc, blocks, chainId: 97, decimals: 18 },
+    rpc,
+    blocks,
+    chainId: 97,
+    decimals: 18,
     contracts: {
       exchange: world.exchange,
       collateral: world.collateral,
@@ -259,10 +262,16 @@ describe('the start of a process', () => {
   beforeAll(async () => {
     server = await startDurableRedis({ appendonly: 'always' });
     env = {
-      ...{ ...ENVIRONMENT, REDIS_URL: server.url, FUNDS: 'chain', CHAIN_RPC_URL: nodes.anvil.url },
-      ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
-      ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer },
-      ...{ OPERATOR_KEYS: world.operator.key.privateKey, ORACLE_KEY: world.admin.key.privateKey },
+      ...ENVIRONMENT,
+      REDIS_URL: server.url,
+      FUNDS: 'chain',
+      CHAIN_RPC_URL: nodes.anvil.url,
+      EXCHANGE_ADDRESS: world.exchange,
+      COLLATERAL_ADDRESS: world.collateral,
+      CONDITIONAL_TOKENS_ADDRESS: world.ctf,
+      ORACLE_ADDRESS: world.deployer,
+      OPERATOR_KEYS: world.operator.key.privateKey,
+      ORACLE_KEY: world.admin.key.privateKey,
     };
   });
   afterAll(() => server?.stop());
@@ -328,9 +337,13 @@ test('exchange doctor shows the checks with funds on a chain', async () => {
   const server = await startTestRedis();
   const { privateKey } = world.operator.key;
   const env = {
-    ...{ FUNDS: 'chain', CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(',') },
-    ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
-    ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer, OPERATOR_KEYS: privateKey },
+    FUNDS: 'chain',
+    CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(','),
+    EXCHANGE_ADDRESS: world.exchange,
+    COLLATERAL_ADDRESS: world.collateral,
+    CONDITIONAL_TOKENS_ADDRESS: world.ctf,
+    ORACLE_ADDRESS: world.deployer,
+    OPERATOR_KEYS: privateKey,
   };
   await nodes.ask('anvil_mine', '0x4');
   const { checks } = await createShell(server.url, env).json('doctor');

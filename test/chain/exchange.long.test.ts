@@ -90,7 +90,10 @@ test('without an approval an order is refused, and the refusal names whom to app
   const refused = await submit(alice, { side: 'BUY', outcome: 0, pips: 6_000, lots: 10_000 });
   expect(refused.body).toMatchObject({
     code: 'INSUFFICIENT_ALLOWANCE',
-    ...{ required: '60', available: '0', spender: contracts.exchange, token: contracts.collateral },
+    required: '60',
+    available: '0',
+    spender: contracts.exchange,
+    token: contracts.collateral,
   });
   for (const trader of [alice, bob]) await trader.send(chain.approvals);
   for (const trader of [alice, bob]) {

@@ -32,7 +32,8 @@ export async function safeTrader(
   await world.fund(contract.address, cash, market, sets, (to, data) => contract.execute([{ to, data }]));
   const made = createTrader(client, await domainOf(client), wallet);
   const trader: FaultTrader = {
-    ...{ ...made, contract },
+    ...made,
+    contract,
     order: (at, limit, more) => made.order(at, limit, { ...more, signatureType: 3 }),
   };
   traders.push(trader);

@@ -35,18 +35,27 @@ const hex = (n: bigint): string => `0x${n.toString(16)}`;
 
 export const DEEDS: readonly Deed[] = [
   {
-    ...{ name: 'moves its collateral away', side: 'BUY', reason: 'COLLATERAL', rest: 'CANCELLED' },
+    name: 'moves its collateral away',
+    side: 'BUY',
+    reason: 'COLLATERAL',
+    rest: 'CANCELLED',
     async call({ world }, { address }) {
       const all = await world.balance(address, COLLATERAL);
       return { to: world.collateral, data: transfer(world.fees.address, all) };
     },
   },
   {
-    ...{ name: 'lowers its allowance to 1 wei', side: 'BUY', reason: 'ALLOWANCE', rest: 'CANCELLED' },
+    name: 'lowers its allowance to 1 wei',
+    side: 'BUY',
+    reason: 'ALLOWANCE',
+    rest: 'CANCELLED',
     call: async ({ world }) => ({ to: world.collateral, data: approval(world, 1n) }),
   },
   {
-    ...{ name: 'moves its tokens away', side: 'SELL', reason: 'TOKENS', rest: 'CANCELLED' },
+    name: 'moves its tokens away',
+    side: 'SELL',
+    reason: 'TOKENS',
+    rest: 'CANCELLED',
     async call({ world, market }, { address }) {
       const tokenId = BigInt(market().outcomes[0]?.tokenId ?? 0);
       const held = await world.balance(address, tokenId);
@@ -54,33 +63,54 @@ export const DEEDS: readonly Deed[] = [
     },
   },
   {
-    ...{ name: 'revokes its approval', side: 'SELL', reason: 'APPROVAL', rest: 'CANCELLED' },
+    name: 'revokes its approval',
+    side: 'SELL',
+    reason: 'APPROVAL',
+    rest: 'CANCELLED',
     call: async ({ world }) => ({ to: world.ctf, data: approvalForAll(world, false) }),
   },
   {
     // The contract follows two minutes later, so that no match is hit.
-    ...{ name: 'cancels the order', side: 'BUY', reason: null, rest: 'OPEN' },
+    name: 'cancels the order',
+    side: 'BUY',
+    reason: null,
+    rest: 'OPEN',
     call: async ({ world }, _, order) => ({
-      ...{ to: world.exchange, data: exchangeAbi.encodeFunctionData('cancelOrder', [order]) },
+      to: world.exchange,
+      data: exchangeAbi.encodeFunctionData('cancelOrder', [order]),
     }),
   },
   {
-    ...{ name: 'raises its nonce', side: 'BUY', reason: null, rest: 'INVALIDATED' },
+    name: 'raises its nonce',
+    side: 'BUY',
+    reason: null,
+    rest: 'INVALIDATED',
     call: async ({ world }) => ({
-      ...{ to: world.exchange, data: exchangeAbi.encodeFunctionData('raiseNonce', [7n]) },
+      to: world.exchange,
+      data: exchangeAbi.encodeFunctionData('raiseNonce', [7n]),
     }),
   },
   {
     // The contract keeps what such a wallet refuses.
-    ...{ name: 'grows code that refuses tokens', side: 'BUY', reason: null, rest: 'OPEN' },
+    name: 'grows code that refuses tokens',
+    side: 'BUY',
+    reason: null,
+    rest: 'OPEN',
     call: async (_, { address }) => ({ to: address, data: DELEGATION, code: CODE.reverts }),
   },
   {
-    ...{ name: 'grows code that burns all gas', side: 'BUY', reason: null, rest: 'OPEN' },
+    name: 'grows code that burns all gas',
+    side: 'BUY',
+    reason: null,
+    rest: 'OPEN',
     call: async (_, { address }) => ({ to: address, data: DELEGATION, code: CODE.burnsAllGas }),
   },
   {
-    ...{ name: 'replaces its owner', side: 'BUY', reason: 'SIGNATURE', rest: 'CANCELLED', isContract: true },
+    name: 'replaces its owner',
+    side: 'BUY',
+    reason: 'SIGNATURE',
+    rest: 'CANCELLED',
+    isContract: true,
     async call(_, { contract }) {
       const changing = await contract?.changing();
       if (!changing) throw new Error('only a contract has an owner');
@@ -102,15 +132,24 @@ export async function commit(
   const { from = trader.address, to, data, code = '0x' } = await deed.call(faults, trader, order);
   if (data !== DELEGATION)
     return chain.ask<string>('eth_sendTransaction', {
-      ...{ from, to, data, gas: hex(GAS), gasPrice: hex(GAS_PRICE) },
+      from,
+      to,
+      data,
+      gas: hex(GAS),
+      gasPrice: hex(GAS_PRICE),
     });
   const lender = newTrader().address;
   await chain.ask('anvil_setCode', lender, code);
   const wallet = new Wallet(trader.wallet.privateKey);
   const nonce = Number(await chain.ask<string>('eth_getTransactionCount', trader.address, 'latest'));
   const signed = await wallet.signTransaction({
-    ...{ type: 4, chainId: 97, nonce, to: trader.address, gasLimit: GAS },
-    ...{ maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: GAS_PRICE },
+    type: 4,
+    chainId: 97,
+    nonce,
+    to: trader.address,
+    gasLimit: GAS,
+    maxFeePerGas: GAS_PRICE,
+    maxPriorityFeePerGas: GAS_PRICE,
     // The transaction itself uses the nonce before.
     authorizationList: [wallet.authorizeSync({ address: lender, chainId: 97, nonce: nonce + 1 })],
   });

@@ -60,9 +60,15 @@ export async function startFaultWorld() {
   const link = await startProxy(redis.port);
   const redisUrl = `redis://127.0.0.1:${link.port}`;
   const places = {
-    ...{ FUNDS: 'chain', NETWORK: 'testnet', CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(',') },
-    ...{ EXCHANGE_ADDRESS: exchange, COLLATERAL_ADDRESS: collateral, CONDITIONAL_TOKENS_ADDRESS: ctf },
-    ...{ ORACLE_ADDRESS: world.deployer, UNSETTLED_MAX_NEW: '100000', FRESH_FUNDS_MAX: '0' },
+    FUNDS: 'chain',
+    NETWORK: 'testnet',
+    CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(','),
+    EXCHANGE_ADDRESS: exchange,
+    COLLATERAL_ADDRESS: collateral,
+    CONDITIONAL_TOKENS_ADDRESS: ctf,
+    ORACLE_ADDRESS: world.deployer,
+    UNSETTLED_MAX_NEW: '100000',
+    FRESH_FUNDS_MAX: '0',
   };
   const env = { ...ENVIRONMENT, ...places, REDIS_URL: redisUrl, LOG_LEVEL: 'warn' };
   const shell = createShell(redisUrl, places);
@@ -208,9 +214,34 @@ export async function startFaultWorld() {
   }
 
   return {
-    ...{ world, nodes, redis, link, redisUrl, lanes, client, shell, watch, traders, web, places },
-    ...{ until, isMode, config, trader, readyTrader, submit, place, match, is, sentWith, shown },
-    ...{ startWorker, detachWorker, killWorker, explain, finalBlock },
+    world,
+    nodes,
+    redis,
+    link,
+    redisUrl,
+    lanes,
+    client,
+    shell,
+    watch,
+    traders,
+    web,
+    places,
+    until,
+    isMode,
+    config,
+    trader,
+    readyTrader,
+    submit,
+    place,
+    match,
+    is,
+    sentWith,
+    shown,
+    startWorker,
+    detachWorker,
+    killWorker,
+    explain,
+    finalBlock,
     market: () => market,
     async openAnother() {
       market = await open();
@@ -250,8 +281,11 @@ export async function startFaultWorld() {
     /** Asks the checker; `lost` are settlements that are no more in Redis. */
     check: (lost: readonly string[] = []) =>
       checkFunds({
-        ...{ rpcUrl: world.anvil.url, baseUrl: client.url, adminToken: ADMIN_TOKEN },
-        ...{ wallets: traders.map(({ wallet }) => wallet), lost: new Set(lost) },
+        rpcUrl: world.anvil.url,
+        baseUrl: client.url,
+        adminToken: ADMIN_TOKEN,
+        wallets: traders.map(({ wallet }) => wallet),
+        lost: new Set(lost),
       }),
     /** How often the nodes were given this transaction. */
     sent: (hash: string): number =>

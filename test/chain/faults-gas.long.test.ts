@@ -134,8 +134,13 @@ async function useOutside(address: string, nonce: number): Promise<void> {
   const lane = faults.lanes.find((one) => one.address === address);
   const wallet = new Wallet(lane?.key.privateKey ?? '');
   const bytes = await wallet.signTransaction({
-    ...{ chainId: 97, nonce, to: faults.world.fees.address, value: 1n, type: 0 },
-    ...{ gasLimit: 21_000n, gasPrice: 500n * 10n ** 9n },
+    chainId: 97,
+    nonce,
+    to: faults.world.fees.address,
+    value: 1n,
+    type: 0,
+    gasLimit: 21_000n,
+    gasPrice: 500n * 10n ** 9n,
   });
   outside.push(String(await faults.nodes.ask('eth_sendRawTransaction', bytes)));
 }
@@ -230,7 +235,9 @@ test(
     };
     await allow(1n, '0');
     expect((await faults.submit(one, bid(100))).body).toMatchObject({
-      ...{ code: 'INSUFFICIENT_ALLOWANCE', required: '0.1', available: '0' },
+      code: 'INSUFFICIENT_ALLOWANCE',
+      required: '0.1',
+      available: '0',
     });
     await allow(10n * ONE + 1n, '10');
     await faults.place(one, bid(4_000));

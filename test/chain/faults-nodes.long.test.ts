@@ -229,7 +229,9 @@ describe('blocks that are taken back before they are final', () => {
       faults.heal();
       await faults.is(id, 'FAILED');
       expect(faults.watch.of(id)).toMatchObject({
-        ...{ failureReason: 'COLLATERAL', failedWallet: guilty.address, transactionHash: hash },
+        failureReason: 'COLLATERAL',
+        failedWallet: guilty.address,
+        transactionHash: hash,
       });
       expect(faults.watch.statuses(id)).not.toContain('CONFIRMED');
       expect((await faults.shown(victim)).collateral).toMatchObject({ unsettled: '0', available: '10000' });

@@ -98,11 +98,15 @@ const STOPS: readonly Stop[] = [
     arm: () => stopAt(isBroadcast, ({ method, params }) => faults.nodes.ask(method, ...params)),
   },
   {
-    ...{ after: 'it signed for a higher price', before: swallow, isSent: true },
+    after: 'it signed for a higher price',
+    before: swallow,
+    isSent: true,
     arm: () => stopBefore('enlist_intent'),
   },
   {
-    ...{ after: 'it wrote a higher price down', before: swallow, isSent: true },
+    after: 'it wrote a higher price down',
+    before: swallow,
+    isSent: true,
     arm() {
       const known = faults.nodes.proxies.flatMap(({ broadcasts }) => broadcasts);
       return stopAt((request) => isBroadcast(request) && !known.includes(String(request.params[0])));
@@ -111,7 +115,8 @@ const STOPS: readonly Stop[] = [
   { after: 'a final block used its nonce', arm: () => stopBefore('close_intent') },
   { after: 'it closed a transaction', arm: () => stopBefore('close_intent', false) },
   {
-    ...{ after: 'the observer read the block of the matches', isSent: true },
+    after: 'the observer read the block of the matches',
+    isSent: true,
     before: () => faults.halt(),
     arm() {
       const isThere = stopBefore('observe_block');

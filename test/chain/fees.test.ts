@@ -76,18 +76,25 @@ test('the fees of several fills are each rounded down by themselves', async () =
   const third = { side: 1, tokenId: market.tokens[0] } as const;
   const asks = [maker, seller].map((one) => world.sign(one, { ...third, makerAmount: 4n, takerAmount: 3n }));
   const buy = world.sign(taker, {
-    ...{ tokenId: market.tokens[0], makerAmount: 8n, takerAmount: 8n, feeRateBps: 1_000n },
+    tokenId: market.tokens[0],
+    makerAmount: 8n,
+    takerAmount: 8n,
+    feeRateBps: 1_000n,
   });
   expect(await feeOf(whole(buy, ...asks), market.tokens[0])).toBe(0n);
   const dear = asks.map((one, at) =>
     world.sign([maker, seller][at] as Trader, {
       ...one,
       salt: one.salt + 10n ** 9n,
-      ...{ makerAmount: 40n, takerAmount: 30n },
+      makerAmount: 40n,
+      takerAmount: 30n,
     }),
   );
   const large = world.sign(taker, {
-    ...{ tokenId: market.tokens[0], makerAmount: 80n, takerAmount: 80n, feeRateBps: 1_000n },
+    tokenId: market.tokens[0],
+    makerAmount: 80n,
+    takerAmount: 80n,
+    feeRateBps: 1_000n,
   });
   // 1,000 x 10 x 40 / (10,000 x 30) = 1.33 for each.
   expect(await feeOf(whole(large, ...dear), market.tokens[0])).toBe(2n);

@@ -57,7 +57,10 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: world.exchange.toLowerCase(), hold: 'cost' });
   const [unknown, others]: [SettlementKey[], SettlementKey[]] = [[], []];
   const ledger = createChainLedger({
-    ...{ redis, run, keys, scale: SCALE },
+    redis,
+    run,
+    keys,
+    scale: SCALE,
     async onUnknown(list) {
       unknown.push(...list);
       await haltingOnUnknown(halt)(list);
@@ -80,7 +83,10 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   }
 
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    run,
+    keys,
+    grantMicro: micro(0),
+    makersMax: 500,
     chain: {
       unsettledMaxNewMicro: micro(0),
       freshMaxMicro: micro(0),
@@ -98,7 +104,9 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   const errors: Error[] = [];
   const observe = (): Observation =>
     createObservation({
-      ...{ wallets, blocks: createBlocks(rpc, { kind: 'tag' }), events: createEventReader(rpc, exchange) },
+      wallets,
+      blocks: createBlocks(rpc, { kind: 'tag' }),
+      events: createEventReader(rpc, exchange),
       ledger,
       tokensOf: async (marketId) => (marketId === MARKET_ID ? tokenIds : null),
       recorded: createReadRecorded(settlements),
@@ -120,7 +128,9 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     const tokens = BigInt(sizeLots) * SCALE.lotAmount;
     const paid = BigInt(sizeLots) * BigInt(pricePips) * SCALE.microAmount;
     const signed = world.sign(trader, {
-      ...{ tokenId: market.tokens[outcome], side, feeRateBps: BigInt(FEE_BPS) },
+      tokenId: market.tokens[outcome],
+      side,
+      feeRateBps: BigInt(FEE_BPS),
       ...(side === 0
         ? { makerAmount: paid, takerAmount: tokens }
         : { makerAmount: tokens, takerAmount: paid }),
@@ -129,15 +139,16 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
     orders.set(hash, { ...terms, signed, hash });
     await engine.place({
       ...PLAIN_TERMS,
-      ...{
-        marketId: MARKET_ID,
-        orderHash: hash,
-        maker: trader.address,
-        orderType: 'GTC',
-        feeRateBps: FEE_BPS,
-      },
+      marketId: MARKET_ID,
+      orderHash: hash,
+      maker: trader.address,
+      orderType: 'GTC',
+      feeRateBps: FEE_BPS,
       order: {
-        ...{ side, outcome, pricePips: pips(pricePips), sizeLots: lots(sizeLots) },
+        side,
+        outcome,
+        pricePips: pips(pricePips),
+        sizeLots: lots(sizeLots),
         budgetMicro: micro(0),
       },
       signed: packSigned(signed, Buffer.from(signed.signature.slice(2), 'hex')),
@@ -145,7 +156,15 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   }
 
   return {
-    ...{ settlements, engine, orders, errors, unknown, others, place, keys, redis },
+    settlements,
+    engine,
+    orders,
+    errors,
+    unknown,
+    others,
+    place,
+    keys,
+    redis,
     /** Another observer takes over, which knows only the books. */
     async restart(): Promise<void> {
       await observer.stop();

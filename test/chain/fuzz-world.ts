@@ -30,7 +30,10 @@ export async function createFuzzWorld(world: World, random: Random, name: string
     markets.flatMap(({ tokens: [yes, no] }) => [[yes, no] as const, [no, yes] as const]),
   );
   const model = createExchangeModel({
-    ...{ exchange: world.exchange, framework: world.ctf, fees: world.fees.address, complements },
+    exchange: world.exchange,
+    framework: world.ctf,
+    fees: world.fees.address,
+    complements,
     hashOf: world.hashOf,
     isSigned: (order) => !unsigned.has(order),
   });
@@ -45,14 +48,12 @@ export async function createFuzzWorld(world: World, random: Random, name: string
     const isContract = trader === contract;
     if (isContract) await setCode(world, trader.address, CODE.acceptsSignatures);
     model.wallets.set(trader.address, {
-      ...{
-        allowance: UNLIMITED,
-        isApproved: true,
-        isTrap: isContract,
-        isSigning: true,
-        nonce: 0n,
-        raised: null,
-      },
+      allowance: UNLIMITED,
+      isApproved: true,
+      isTrap: isContract,
+      isSigning: true,
+      nonce: 0n,
+      raised: null,
     });
   }
 
@@ -80,7 +81,11 @@ export async function createFuzzWorld(world: World, random: Random, name: string
     const [makerAmount, takerAmount] = side === 0 ? [cash, tokens] : [tokens, cash];
     const isContract = trader === contract;
     const terms = {
-      ...{ tokenId, side, makerAmount, takerAmount, feeRateBps: BigInt(feeRateBps) },
+      tokenId,
+      side,
+      makerAmount,
+      takerAmount,
+      feeRateBps: BigInt(feeRateBps),
       nonce: random.chance(0.95) ? nonceFor(trader) : random.pick([0n, nonceFor(trader) + FAR]),
       expiration: random.chance(0.02) ? 1n : 0n,
       signatureType: isContract ? 3 : 0,
@@ -143,7 +148,9 @@ export async function createFuzzWorld(world: World, random: Random, name: string
     const taker = order(random.pick(traders), token, limit.side, limit.pips, size, feeRateBps);
     const spoilt = random.chance(0.02) ? 1n : 0n;
     return {
-      ...{ id: nextId++, taker, makers: met },
+      id: nextId++,
+      taker,
+      makers: met,
       takerFill: (taker.makerAmount * BigInt(total)) / BigInt(size) + (random.chance(0.02) ? 1n : 0n),
       makerFills: met.map((one, at) => {
         const amount = BigInt(lots[at] ?? 0) * SCALE.lotAmount;
@@ -184,7 +191,16 @@ export async function createFuzzWorld(world: World, random: Random, name: string
   }
 
   return {
-    ...{ world, random, model, markets, traders, contract, makers, settled, match, balances },
+    world,
+    random,
+    model,
+    markets,
+    traders,
+    contract,
+    makers,
+    settled,
+    match,
+    balances,
     tokens: markets.flatMap(({ tokens }) => tokens),
     supply: BigInt(WALLETS) * (CASH + 2n * SETS),
   };

@@ -12,8 +12,13 @@ const NAME = 'HostileCollateral';
 
 /** In the order of `HostileCollateral.Mode`. */
 export const MODES = {
-  ...{ usual: 0, takesFee: 1, answersFalse: 2, reverts: 3, answersNothing: 4 },
-  ...{ refusesZero: 5, burnsGas: 6 },
+  usual: 0,
+  takesFee: 1,
+  answersFalse: 2,
+  reverts: 3,
+  answersNothing: 4,
+  refusesZero: 5,
+  burnsGas: 6,
 } as const;
 export type Mode = keyof typeof MODES;
 

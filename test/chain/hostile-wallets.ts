@@ -45,7 +45,9 @@ const hostileOf = (chain: Chain, address: string): Omit<Hostile, 'destroy'> => {
   const execution = ({ to, data }: Call): Call => callOf('execute', to, data);
   const refusal = (refuses: boolean): Call => callOf('refuse', refuses);
   return {
-    ...{ address, execution, refusal },
+    address,
+    execution,
+    refusal,
     sign: async () => NO_SIGNATURE,
     async execute(calls) {
       for (const call of calls) await send(execution(call));
@@ -73,8 +75,13 @@ export async function delegateHostile(chain: Chain, key: SigningKey, kind: Hosti
     const nonce = Number(await chain.ask<string>('eth_getTransactionCount', wallet.address, 'latest'));
     const price = BigInt(await chain.ask<string>('eth_gasPrice')) * 2n;
     const signed = await wallet.signTransaction({
-      ...{ type: 4, chainId, nonce, to: wallet.address, gasLimit: 200_000n },
-      ...{ maxFeePerGas: price, maxPriorityFeePerGas: 0n },
+      type: 4,
+      chainId,
+      nonce,
+      to: wallet.address,
+      gasLimit: 200_000n,
+      maxFeePerGas: price,
+      maxPriorityFeePerGas: 0n,
       // The transaction itself uses the nonce before.
       authorizationList: [wallet.authorizeSync({ address: to, chainId, nonce: nonce + 1 })],
     });

@@ -74,7 +74,11 @@ export async function futureKernel(chain: Chain, owner: SigningKey): Promise<Ker
   });
 
   return {
-    ...{ address, validator, execute, execution, changeOf },
+    address,
+    validator,
+    execute,
+    execution,
+    changeOf,
     async sign(digest, by = current) {
       const types = { Kernel: [{ name: 'hash', type: 'bytes32' }] };
       const hash = TypedDataEncoder.hash(domain, types, { hash: digest });

@@ -27,7 +27,8 @@ export async function startNodes(count: number, on?: AnvilOptions | Anvil): Prom
   const clients: Rpc[] = [];
   let reorganizations = 0;
   return {
-    ...{ anvil, proxies },
+    anvil,
+    proxies,
     client(of = proxies, options = {}) {
       const rpc = createRpc(
         of.map(({ url }) => url),

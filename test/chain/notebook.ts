@@ -31,7 +31,8 @@ export function openNotebook(): Notebook {
   let exposed: readonly ExposedWallet[] = [];
   const at = (): BlockRef | null => blocks.at(-1)?.to ?? null;
   return {
-    ...{ blocks, heads },
+    blocks,
+    heads,
     expose: (wallets) => {
       exposed = wallets;
     },

@@ -80,7 +80,14 @@ function open(world: World, market: Market, nodes: Nodes): Observed {
   const observation = another();
   const mine = (count: number): Promise<unknown> => nodes.ask('anvil_mine', `0x${count.toString(16)}`);
   return {
-    ...{ world, market, nodes, book, withdrawn, observation, another, mine },
+    world,
+    market,
+    nodes,
+    book,
+    withdrawn,
+    observation,
+    another,
+    mine,
     async finalize() {
       await mine(BEHIND);
       while (await observation.stepFinal());

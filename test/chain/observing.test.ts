@@ -44,7 +44,10 @@ describe('a settlement', () => {
     await finalize();
     expect(book.results()).toEqual([
       {
-        ...{ ...name, blockNumber, result: 'CONFIRMED', fault: null },
+        ...name,
+        blockNumber,
+        result: 'CONFIRMED',
+        fault: null,
         transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       },
     ]);

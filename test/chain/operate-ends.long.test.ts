@@ -139,9 +139,13 @@ test('a lane that another process had in between ends what that one left', async
 
 const shellOf = ({ world, server }: Operating) =>
   createShell(server.url, {
-    ...{ FUNDS: 'chain', NETWORK: 'testnet', CHAIN_RPC_URL: world.anvil.url },
-    ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
-    ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer },
+    FUNDS: 'chain',
+    NETWORK: 'testnet',
+    CHAIN_RPC_URL: world.anvil.url,
+    EXCHANGE_ADDRESS: world.exchange,
+    COLLATERAL_ADDRESS: world.collateral,
+    CONDITIONAL_TOKENS_ADDRESS: world.ctf,
+    ORACLE_ADDRESS: world.deployer,
   });
 
 test('a key without the role of an operator takes no matches, and settles once it has the role', async () => {

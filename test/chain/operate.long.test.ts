@@ -74,7 +74,9 @@ test('a match that a wallet spoilt before is never sent, fails after a second lo
   await confirmed(good);
   await is(bad, 'FAILED');
   expect(await op.settlements.find(bad)).toMatchObject({
-    ...{ failedWallet: guilty.address.toLowerCase(), failureReason: 'ALLOWANCE', transactionHash: null },
+    failedWallet: guilty.address.toLowerCase(),
+    failureReason: 'ALLOWANCE',
+    transactionHash: null,
   });
   expect((await op.settlements.find(bad))?.transactionHash).toBeNull();
 });
@@ -193,7 +195,12 @@ test('a lane without gas rests, and the other one sends', async () => {
 async function sendOutside(n: number, nonce: number): Promise<void> {
   const wallet = new Wallet(op.operators[n]?.key.privateKey ?? '');
   const bytes = await wallet.signTransaction({
-    ...{ chainId: 97, nonce, to: wallet.address, gasLimit: 21_000n, gasPrice: 100n * 10n ** 9n, type: 0 },
+    chainId: 97,
+    nonce,
+    to: wallet.address,
+    gasLimit: 21_000n,
+    gasPrice: 100n * 10n ** 9n,
+    type: 0,
   });
   await op.world.chain.ask('eth_sendRawTransaction', bytes);
 }

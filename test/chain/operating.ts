@@ -78,7 +78,10 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   }
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
+    run,
+    keys,
+    grantMicro: micro(0),
+    makersMax: 256,
     chain: { unsettledMaxNewMicro: UNLIMITED, freshMaxMicro: micro(0), see, approval },
   });
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
@@ -94,17 +97,25 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
 
   const [halts, others]: [string[], string[]] = [[], []];
   const observation = createObservation({
-    ...{ blocks, wallets, tokensOf, events: createEventReader(rpc, exchange) },
+    blocks,
+    wallets,
+    tokensOf,
+    events: createEventReader(rpc, exchange),
     recorded: createReadRecorded(settlements),
     onOther: async (settled) => void others.push(...settled.map(settlementId)),
     withdraw: async () => undefined,
     ledger: createChainLedger({
-      ...{ redis, run, keys, scale: SCALE },
+      redis,
+      run,
+      keys,
+      scale: SCALE,
       onUnknown: async (unknown) => void halts.push(...unknown.map(settlementId)),
     }),
   });
   const settle = createSettle({
-    ...{ matches, settlements, scale: SCALE },
+    matches,
+    settlements,
+    scale: SCALE,
     funds: 'chain',
     termsOf: async () => terms,
   });
@@ -117,7 +128,11 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     const signed: SignedOrder = world.sign(trader, { tokenId, side, makerAmount, takerAmount });
     const maker = trader.address.toLowerCase();
     return {
-      ...{ marketId: terms.id, orderHash: world.hashOf(signed), maker, orderType: 'GTC', ...PLAIN_TERMS },
+      marketId: terms.id,
+      orderHash: world.hashOf(signed),
+      maker,
+      orderType: 'GTC',
+      ...PLAIN_TERMS,
       order: orderOf(signed, outcome, 'GTC', terms, SCALE),
       signed: packSigned({ ...signed, maker, signer: maker }, Buffer.from(signed.signature.slice(2), 'hex')),
     };
@@ -152,7 +167,11 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const errors: string[] = [];
   const running = new Set<Operator>();
   const lanesOf = (some: readonly number[]): TestOperatorOptions => ({
-    ...{ redisUrl: server.url, nodeUrls: [world.anvil.url], exchange, collateral, terms },
+    redisUrl: server.url,
+    nodeUrls: [world.anvil.url],
+    exchange,
+    collateral,
+    terms,
     keys: some.map((n) => operators[n]?.key.privateKey ?? ''),
     onError: (message) => void errors.push(message),
   });
@@ -166,7 +185,9 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   async function settled(): Promise<MatchName[]> {
     const topics = [EXCHANGE.getEvent('MatchSettled')?.topicHash];
     const logs = await chain.ask<{ topics: string[] }[]>('eth_getLogs', {
-      ...{ fromBlock: '0x0', address: exchange, topics },
+      fromBlock: '0x0',
+      address: exchange,
+      topics,
     });
     return logs.map((log) => matchOf(BigInt(log.topics[1] ?? 0)));
   }
@@ -190,34 +211,30 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   await until('the books have a block', async () => (await ledger.finalBlock()) !== null);
 
   return {
-    ...{
-      world,
-      redis,
-      keys,
-      run,
-      clock,
-      engine,
-      matches,
-      settlements,
-      intents: createIntents({ redis, run, keys }),
-    },
-    ...{
-      ledger,
-      terms,
-      operators,
-      server,
-      errors,
-      halts,
-      others,
-      order,
-      fill,
-      write,
-      match,
-      trader,
-      operate,
-      lanesOf,
-      settled,
-    },
+    world,
+    redis,
+    keys,
+    run,
+    clock,
+    engine,
+    matches,
+    settlements,
+    intents: createIntents({ redis, run, keys }),
+    ledger,
+    terms,
+    operators,
+    server,
+    errors,
+    halts,
+    others,
+    order,
+    fill,
+    write,
+    match,
+    trader,
+    operate,
+    lanesOf,
+    settled,
     mine(on: boolean) {
       isMining = on;
     },

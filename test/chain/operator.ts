@@ -36,13 +36,11 @@ export function startTestOperator(options: TestOperatorOptions): Operator {
   const rpc = createRpc(options.nodeUrls);
   const ledger = createChainLedger({ redis, run, keys, scale: SCALE });
   const operator = startOperator({
-    ...{
-      rpc,
-      exchange: options.exchange,
-      collateral: options.collateral,
-      chainId: CHAIN_ID,
-      gasPriceMaxWei: GAS_PRICE_MAX_WEI,
-    },
+    rpc,
+    exchange: options.exchange,
+    collateral: options.collateral,
+    chainId: CHAIN_ID,
+    gasPriceMaxWei: GAS_PRICE_MAX_WEI,
     signer: createKeySigner(options.keys),
     intents: createIntents({ redis, run, keys }),
     sendable: createSendable({ redis, keys }),

@@ -38,8 +38,13 @@ beforeAll(async () => {
   server = await startTestRedis();
   const { key, address } = newTrader();
   const loaded = loadConfig({
-    ...{ ...ENVIRONMENT, REDIS_URL: server.url, FUNDS: 'chain', ORACLE_KEY: key.privateKey },
-    ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral, ORACLE_ADDRESS: address },
+    ...ENVIRONMENT,
+    REDIS_URL: server.url,
+    FUNDS: 'chain',
+    ORACLE_KEY: key.privateKey,
+    EXCHANGE_ADDRESS: world.exchange,
+    COLLATERAL_ADDRESS: world.collateral,
+    ORACLE_ADDRESS: address,
     CONDITIONAL_TOKENS_ADDRESS: world.ctf,
     CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(','),
   });
@@ -55,8 +60,12 @@ beforeAll(async () => {
   oracle = sender;
   await nodes.ask('anvil_setBalance', address, RICH);
   parts = {
-    ...{ requests: store.chainRequests, conditions: store.books.conditions, oracle },
-    ...{ finalBlock: store.books.finalBlock, markets: store.ownMarkets, view: store.reads.view },
+    requests: store.chainRequests,
+    conditions: store.books.conditions,
+    oracle,
+    finalBlock: store.books.finalBlock,
+    markets: store.ownMarkets,
+    view: store.reads.view,
     allMarkets: store.marketList,
     now: store.clock.now,
     unsettledMarkets: () => unsettledMarkets(store),
@@ -250,9 +259,15 @@ test('the last matches of a market are settled before its result is reported, fo
   const terms = await openMarketOf(oracle.address, 'Who was late?');
   const other = await openMarketOf(oracle.address, 'Who was not?');
   const settlement = {
-    ...{ part: 0, takerHash: `0x${'1'.repeat(64)}`, makerHashes: [`0x${'2'.repeat(64)}`] },
-    ...{ takerFillAmount: 6n, makerFillAmounts: [10n], matchTypes: ['COMPLEMENTARY' as const] },
-    ...{ refundAmount: 0n, takerFeeAmount: 0n, makerFeeAmounts: [0n] },
+    part: 0,
+    takerHash: `0x${'1'.repeat(64)}`,
+    makerHashes: [`0x${'2'.repeat(64)}`],
+    takerFillAmount: 6n,
+    makerFillAmounts: [10n],
+    matchTypes: ['COMPLEMENTARY' as const],
+    refundAmount: 0n,
+    takerFeeAmount: 0n,
+    makerFeeAmounts: [0n],
   };
   await store.redis.xadd(
     ...([`${store.keys.prefix}m:${terms.id}:t`, '1000-1', 'r', Buffer.from('1'.repeat(64), 'hex')] as const),

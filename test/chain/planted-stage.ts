@@ -33,7 +33,10 @@ export async function startPlantedWorld(): Promise<PlantedWorld> {
   const redis = await startDurableRedis({ appendonly: 'always' });
   const proxy = await startChainProxy(world.anvil.url);
   return {
-    ...{ world, redis, proxy, lane },
+    world,
+    redis,
+    proxy,
+    lane,
     async stop() {
       await proxy.stop();
       await redis.stop();
@@ -188,15 +191,27 @@ function stageOf(opened: Opened, control: { mine(on: boolean): void; stop(): Pro
     };
 
   const checked = (drainMs: number): Checked => ({
-    ...{ rpcUrl: world.anvil.url, baseUrl, adminToken: ADMIN_TOKEN, wallets },
-    ...{ fromBlock, newsBlocks: 1_000_000, drainMs },
+    rpcUrl: world.anvil.url,
+    baseUrl,
+    adminToken: ADMIN_TOKEN,
+    wallets,
+    fromBlock,
+    newsBlocks: 1_000_000,
+    drainMs,
   });
   const api = openApi(baseUrl, ADMIN_TOKEN);
   const metric = async (name: string): Promise<number> =>
     (await (await api).metrics()).find((one) => one.name === name)?.value ?? 0;
 
   return {
-    ...{ world, proxy, market, soon, traders, head, metric, ...control },
+    world,
+    proxy,
+    market,
+    soon,
+    traders,
+    head,
+    metric,
+    ...control,
     /** Both buy, one Yes at 0.60 and the other No at 0.40: the first gives 6 for 10 shares. */
     async match(yes: StageTrader, no: StageTrader, shares: number, expiration = '0'): Promise<void> {
       await no.place({ side: 'BUY', outcome: 1, pips: 4_000, lots: shares * 100 });

@@ -187,5 +187,13 @@ const pausing: Story = async (stage) => {
 };
 
 export const STORIES = {
-  ...{ calm, twice, stuck, lateEvents, otherBranch, ownFills, refusing, expired, pausing },
+  calm,
+  twice,
+  stuck,
+  lateEvents,
+  otherBranch,
+  ownFills,
+  refusing,
+  expired,
+  pausing,
 } as const;

@@ -77,7 +77,9 @@ export async function plan(
     SCALE,
   )[0] as Settlement;
   const match = {
-    ...{ id, taker, makers },
+    id,
+    taker,
+    makers,
     takerFill: record.takerFillAmount,
     makerFills: record.makerFillAmounts,
   };

@@ -172,7 +172,8 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
   const set = (change: Partial<Behaviour>): void => void Object.assign(behaviour, change);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ asked, broadcasts },
+    asked,
+    broadcasts,
     forget() {
       asked.clear();
       broadcasts.length = 0;

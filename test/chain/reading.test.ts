@@ -200,12 +200,17 @@ describe('the state of wallets', () => {
       {
         address: buyer.address.toLowerCase(),
         collateral: { balance: 1_000n * ONE, allowance: MAX },
-        ...{ approvedForAll: true, minNonce: 0n, hasCode: false, tokens: [] },
+        approvedForAll: true,
+        minNonce: 0n,
+        hasCode: false,
+        tokens: [],
       },
       {
         address: seller.address.toLowerCase(),
         collateral: { balance: 0n, allowance: MAX },
-        ...{ approvedForAll: true, minNonce: 0n, hasCode: true },
+        approvedForAll: true,
+        minNonce: 0n,
+        hasCode: true,
         tokens: [{ marketId: NAME.marketId, balances: [1_000n * ONE, 1_000n * ONE] }],
       },
     ]);

@@ -110,7 +110,10 @@ export async function futureSafe(
   }
 
   return {
-    ...{ address, execute, execution, swapOf },
+    address,
+    execute,
+    execution,
+    swapOf,
     async sign(digest, by) {
       const hash = TypedDataEncoder.hash(
         domain,

@@ -14,7 +14,11 @@ const POLL_MS = 200;
 
 type Kind = (taker: Limit['trader'], maker: Limit['trader']) => readonly [taker: Limit, maker: Limit];
 const limit = (trader: Limit['trader'], side: 0 | 1, outcome: 0 | 1, pips: number, lots: number): Limit => ({
-  ...{ trader, side, outcome, pips, lots },
+  trader,
+  side,
+  outcome,
+  pips,
+  lots,
 });
 /** The maker's price is better than the taker's limit, and a part of its order stays. */
 const KINDS: Readonly<Record<string, Kind>> = {

@@ -4,7 +4,12 @@ import { createShares, type Shares, type SharesOptions } from '../../src/chain/s
 const never = (): AbortSignal => new AbortController().signal;
 const turns = (more: Partial<SharesOptions> = {}): Shares =>
   createShares({
-    ...{ atOnce: 3, atOnceEach: 2, perSecond: 1_000, burst: 1_000, waiting: 3, waitingEach: 2 },
+    atOnce: 3,
+    atOnceEach: 2,
+    perSecond: 1_000,
+    burst: 1_000,
+    waiting: 3,
+    waitingEach: 2,
     ...more,
   });
 

@@ -96,13 +96,19 @@ export function matchOf(
 ): SimpleMatch {
   const [yes, no] = market.tokens;
   const takerOrder = world.sign(taker, {
-    ...{ tokenId: yes, makerAmount: 6n * ONE, takerAmount: 10n * ONE, ...more.taker },
+    tokenId: yes,
+    makerAmount: 6n * ONE,
+    takerAmount: 10n * ONE,
+    ...more.taker,
   });
   const selling = { tokenId: yes, side: 1 as const, makerAmount: 10n * ONE, takerAmount: 6n * ONE };
   const buying = { tokenId: no, side: 0 as const, makerAmount: 4n * ONE, takerAmount: 10n * ONE };
   const makerOrder = world.sign(maker, { ...(more.isMint ? buying : selling), ...more.maker });
   return {
-    ...{ id: newId(), taker: takerOrder, makers: [makerOrder], makerOrder },
+    id: newId(),
+    taker: takerOrder,
+    makers: [makerOrder],
+    makerOrder,
     takerFill: takerOrder.makerAmount,
     makerFills: [makerOrder.makerAmount],
   };

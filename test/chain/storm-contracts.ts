@@ -63,7 +63,9 @@ export async function createContractTrader(chain: Chain, kind: ContractKind): Pr
     if (built) await chain.ask('eth_sendTransaction', { ...built, gas: GAS }).catch(unlessRefused);
   }
   return {
-    ...{ address, execute, send },
+    address,
+    execute,
+    send,
     async sign(digest) {
       for (const signature of await signatures(digest))
         if (await accepts(digest, signature)) return signature;

@@ -109,7 +109,10 @@ export async function startStormWorld(feeRates: readonly number[]) {
   }
   const approval = () => ({ token: collateral, spender: exchange });
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 256 },
+    run,
+    keys,
+    grantMicro: micro(0),
+    makersMax: 256,
     chain: { unsettledMaxNewMicro: UNLIMITED, freshMaxMicro: micro(0), see, approval },
   });
   const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
@@ -162,7 +165,11 @@ export async function startStormWorld(feeRates: readonly number[]) {
     const amounts = [paid, BigInt(of.lots) * SCALE.lotAmount] as const;
     const [makerAmount, takerAmount] = side === 0 ? amounts : [amounts[1], amounts[0]];
     const fields = {
-      ...{ tokenId: BigInt(market.tokenIds[outcome]), side, makerAmount, takerAmount, nonce: BigInt(nonce) },
+      tokenId: BigInt(market.tokenIds[outcome]),
+      side,
+      makerAmount,
+      takerAmount,
+      nonce: BigInt(nonce),
       feeRateBps: BigInt(market.feeRateBps),
     };
     const maker = one.address.toLowerCase();
@@ -183,8 +190,13 @@ export async function startStormWorld(feeRates: readonly number[]) {
     const { market, signed, maker, hash } = order;
     orders.set(hash, order);
     const { record, fills } = await engine.place({
-      ...{ marketId: market.id, orderHash: hash, maker, orderType: of.type, ...PLAIN_TERMS },
-      ...{ feeRateBps: market.feeRateBps, nonce },
+      marketId: market.id,
+      orderHash: hash,
+      maker,
+      orderType: of.type,
+      ...PLAIN_TERMS,
+      feeRateBps: market.feeRateBps,
+      nonce,
       order: orderOf(signed, of.outcome, of.type, market, SCALE),
       signed: packSigned({ ...signed, maker, signer: maker }, Buffer.from(signed.signature.slice(2), 'hex')),
     });
@@ -219,9 +231,25 @@ export async function startStormWorld(feeRates: readonly number[]) {
     chain.ask('anvil_setBalance', address, money);
 
   return {
-    ...{ world, nodes, engine, ledger, settlements, redis, keys, terms, orders, made, waiting },
-    ...{ intents: createIntents({ redis, run, keys }), trader, place, look, checked: web.checked },
-    ...{ server, workers, miner },
+    world,
+    nodes,
+    engine,
+    ledger,
+    settlements,
+    redis,
+    keys,
+    terms,
+    orders,
+    made,
+    waiting,
+    intents: createIntents({ redis, run, keys }),
+    trader,
+    place,
+    look,
+    checked: web.checked,
+    server,
+    workers,
+    miner,
     /** A lane whose address has no money for gas, until all is healed. */
     impoverish: (lane: number): Promise<unknown> => giveGas(lanes[lane]?.address ?? '', '0x0'),
     /** Ends every fault of nodes, chain and lanes. */

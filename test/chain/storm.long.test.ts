@@ -121,7 +121,11 @@ test(
       const side = random.pick([0, 1] as const);
       const isBudget = type === 'MARKET' && side === 0;
       return {
-        ...{ market, type, side, outcome: random.pick([0, 1] as const), pips: random.int(40, 60) * 100 },
+        market,
+        type,
+        side,
+        outcome: random.pick([0, 1] as const),
+        pips: random.int(40, 60) * 100,
         // Now and then an order meets many.
         lots: random.chance(0.05) ? random.int(2_000, 10_000) : random.int(1, 2_000),
         extraMicro: isBudget ? random.below(100) : 0,
@@ -279,7 +283,9 @@ test(
     if (MINUTES === 0) expect(storm.made.size).toBeGreaterThanOrEqual(MATCHES);
     for (const { key, failedWallet } of planted)
       expect(await storm.settlements.find(key)).toMatchObject({
-        ...{ settlementStatus: 'FAILED', failedWallet, failureReason: 'COLLATERAL' },
+        settlementStatus: 'FAILED',
+        failedWallet,
+        failureReason: 'COLLATERAL',
       });
     for (const { address, contract } of [...innocent, ...victims, ...guilty, ...spoilers]) {
       await storm.engine.cancelAll(address, {});

@@ -87,7 +87,10 @@ test('transactions of every length are encoded as ethers encodes them', async ()
           ? { type: 0, gasPrice: maxWei }
           : { type: 2, maxFeePerGas: maxWei, maxPriorityFeePerGas: tipWei };
       const { bytes: own } = await signCall(signer, OWN, {
-        ...{ chainId: CHAIN_ID, nonce, call, fee: { maxWei, tipWei } },
+        chainId: CHAIN_ID,
+        nonce,
+        call,
+        fee: { maxWei, tipWei },
       });
       expect(own).toBe(await wallet.signTransaction({ chainId: CHAIN_ID, nonce, ...call, ...price }));
       expect(readAttempt(own)).toEqual({
@@ -117,17 +120,32 @@ test('a raised price is at least 12.5 % higher in both parts, follows the node, 
 
 test('matches are encoded as ethers encodes them, whatever their makers and signatures', () => {
   const order = (n: number): SignedOrder => ({
-    ...{ salt: 2n ** 256n - BigInt(n + 1), maker: `0x${'Ab'.repeat(20)}`.toLowerCase(), signer: OWN },
-    ...{ taker: ZERO_ADDRESS, tokenId: BigInt(n), makerAmount: 10n ** 18n, takerAmount: 3n },
-    ...{ expiration: 4n, nonce: 5n, feeRateBps: 250n, side: n % 2 === 0 ? 0 : 1, signatureType: n % 4 },
+    salt: 2n ** 256n - BigInt(n + 1),
+    maker: `0x${'Ab'.repeat(20)}`.toLowerCase(),
+    signer: OWN,
+    taker: ZERO_ADDRESS,
+    tokenId: BigInt(n),
+    makerAmount: 10n ** 18n,
+    takerAmount: 3n,
+    expiration: 4n,
+    nonce: 5n,
+    feeRateBps: 250n,
+    side: n % 2 === 0 ? 0 : 1,
+    signatureType: n % 4,
     signature: `0x${'5a'.repeat([65, 0, 64, 97][n % 4] ?? 0)}`,
   });
   const matches = [1, 50, 2].map((makers, i) => {
     const list = Array.from({ length: makers }, (_, n) => order(n + i));
     const amounts = list.map((_, n) => BigInt(n) ** 20n);
     const settlement = {
-      ...{ part: i, takerHash: '', makerHashes: [], takerFillAmount: 7n, makerFillAmounts: amounts },
-      ...{ matchTypes: list.map(() => 'MINT' as const), refundAmount: 0n, takerFeeAmount: 0n },
+      part: i,
+      takerHash: '',
+      makerHashes: [],
+      takerFillAmount: 7n,
+      makerFillAmounts: amounts,
+      matchTypes: list.map(() => 'MINT' as const),
+      refundAmount: 0n,
+      takerFeeAmount: 0n,
       makerFeeAmounts: [],
     };
     const name = { marketId: '81cqi70o', sequence: 2 ** 47 + i, part: i };

@@ -81,7 +81,8 @@ export function compiled(name: string): Promise<Artifact> {
 
 async function compile(name: string): Promise<Artifact> {
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', COMPILE, name], {
-    ...{ cwd: ROOT, maxBuffer: 2 ** 24 },
+    cwd: ROOT,
+    maxBuffer: 2 ** 24,
   });
   return JSON.parse(stdout);
 }

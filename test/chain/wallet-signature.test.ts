@@ -35,7 +35,9 @@ afterAll(() => nodes?.stop());
 const warnings: unknown[] = [];
 const signatures = (of: readonly ChainProxy[] = nodes.proxies, limitMs = LIMIT_MS, chainId = CHAIN_ID) =>
   createWalletSignatures({
-    ...{ rpc: nodes.client(of, { patience: 1 }), chainId, limitMs },
+    rpc: nodes.client(of, { patience: 1 }),
+    chainId,
+    limitMs,
     log: { warn: (entry: unknown) => void warnings.push(entry) },
   });
 
@@ -46,7 +48,11 @@ async function walletWith(code: string): Promise<string> {
 }
 
 const questionTo = (wallet: string, more: Partial<SignatureQuestion> = {}): SignatureQuestion => ({
-  ...{ wallet, digest: DIGEST, signature: '0x1234', allowsUndeployed: false, ...more },
+  wallet,
+  digest: DIGEST,
+  signature: '0x1234',
+  allowsUndeployed: false,
+  ...more,
 });
 
 describe('a contract wallet', () => {

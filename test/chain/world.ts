@@ -76,7 +76,18 @@ export async function startWorld(options?: AnvilOptions, collateralArtifact: Art
   await call(admin.address, 'addOperator', operator.address);
 
   return {
-    ...{ anvil, chain, deployer, admin, operator, fees, ctf, collateral, exchange, domain, call, read },
+    anvil,
+    chain,
+    deployer,
+    admin,
+    operator,
+    fees,
+    ctf,
+    collateral,
+    exchange,
+    domain,
+    call,
+    read,
     stop: () => anvil.stop(),
 
     async openMarket(name: string): Promise<Market> {

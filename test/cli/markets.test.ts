@@ -23,7 +23,8 @@ test('commands lead a market from its draft to its end, and the web processes se
   );
   expect(created).toMatchObject({ status: 'DRAFT', tags: ['a', 'b'], tickSize: '0.001', feeRateBps: 20 });
   expect(created).toMatchObject({
-    ...{ resolutionSource: 'https://snow.test', event: { slug: 'winter', title: 'This winter' } },
+    resolutionSource: 'https://snow.test',
+    event: { slug: 'winter', title: 'This winter' },
   });
   expect((await client.get('/markets/snow')).body.code).toBe('MARKET_NOT_FOUND');
 
@@ -34,7 +35,9 @@ test('commands lead a market from its draft to its end, and the web processes se
   ] as const;
   for (const [step, status] of steps) {
     expect(await shell.exchange('markets', step, 'snow')).toEqual({
-      ...{ code: 0, err: '', out: `${created.id}  ${status}  Will it snow?\n` },
+      code: 0,
+      err: '',
+      out: `${created.id}  ${status}  Will it snow?\n`,
     });
     expect((await client.get('/markets/snow')).body.status).toBe(status);
   }
@@ -55,7 +58,8 @@ test('commands lead a market from its draft to its end, and the web processes se
     'Snow',
   );
   expect(resolved).toMatchObject({
-    ...{ status: 'RESOLVED', resolution: { outcomeIndex: 0, evidence: 'https://snow.test/1' } },
+    status: 'RESOLVED',
+    resolution: { outcomeIndex: 0, evidence: 'https://snow.test/1' },
   });
   expect((await client.get(`/orders/${placed.body.orderHash}`)).body.reason).toBe('MARKET_CLOSED');
   const again = await shell.exchange('markets', 'void', 'snow', '--yes');
@@ -77,7 +81,8 @@ test('web processes obey the mode that a command sets, and the log contains ever
   const market = await shell.json('markets', 'create', 'Will it rain?');
   expect((await shell.exchange('mode')).out).toBe('NORMAL\n');
   expect(await shell.json('mode', 'CANCEL_ONLY', '--message', 'Back at noon.')).toEqual({
-    ...{ mode: 'CANCEL_ONLY', message: 'Back at noon.' },
+    mode: 'CANCEL_ONLY',
+    message: 'Back at noon.',
   });
   expect((await shell.exchange('mode')).out).toBe('CANCEL_ONLY  Back at noon.\n');
   expect((await client.get('/config')).body.message).toBe('Back at noon.');
@@ -89,7 +94,10 @@ test('web processes obey the mode that a command sets, and the log contains ever
   await shell.exchange('markets', 'open', market.id);
   const { data } = (await admin('/admin/log')).body;
   const told = data.slice(0, 4).map(({ action, status, code, address }: Record<string, unknown>) => ({
-    ...{ action, status, code, address },
+    action,
+    status,
+    code,
+    address,
   }));
   const local = { address: 'local', code: null };
   expect(told).toEqual([

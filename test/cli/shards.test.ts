@@ -47,7 +47,11 @@ describe('on one server', () => {
   test('several shards have a row each, and so have the channels that were used', async () => {
     const world = await openFour([server.url]);
     await world.channels.send({
-      ...{ from: 1, to: 2, wallet: Buffer.from(alice.slice(2), 'hex'), needMicro: 1_000_000, token: '' },
+      from: 1,
+      to: 2,
+      wallet: Buffer.from(alice.slice(2), 'hex'),
+      needMicro: 1_000_000,
+      token: '',
       home: { nonce: 0 },
     });
     const shell = createShell(server.url, { SHARDS: String(SHARDS) });
@@ -147,7 +151,8 @@ describe('on a cluster', () => {
         expect({ status, node, markets }).toEqual({ status: 'up', node, markets: 1 });
       else
         expect({ status, node, problem, markets }).toEqual({
-          ...{ status: 'down', node: nodes[1] },
+          status: 'down',
+          node: nodes[1],
           problem: expect.any(String),
           markets: undefined,
         });

@@ -184,7 +184,7 @@ beforeAll(async () => {
       if (init?.method !== 'GET') sent.push(url);
       return fetch(url, init);
     },
-    ...{ decimals: 18 },
+    decimals: 18,
   });
   ({ client } = trader);
   const { wallet } = trader;
@@ -233,7 +233,9 @@ test('the values of the table that are right are taken', () => {
     for (const value of VALUES.filter((one) => isTaken(one)))
       expect(() =>
         buildOrder(trading, {
-          ...{ ...ORDER, maker, expiresAt: NOW_MS + DAY_MS },
+          ...ORDER,
+          maker,
+          expiresAt: NOW_MS + DAY_MS,
           ...(name === 'size' ? { orderType: 'MARKET' } : {}),
           [name]: value,
         } as never),

@@ -169,7 +169,10 @@ test('the client can call every path of the interface, and no other path', async
   expect((await client.event('an-event')).markets.map(({ slug }) => slug)).toEqual([market.slug]);
   expect((await client.priceHistory(id, '1h')).interval).toBe(60);
   expect(await client.candles(id, { interval: '5m', from: 0, outcomeIndex: 1, limit: 1 })).toEqual({
-    ...{ marketId: market.id, interval: '5m', outcomeIndex: 1, candles: [] },
+    marketId: market.id,
+    interval: '5m',
+    outcomeIndex: 1,
+    candles: [],
   });
   expect((await client.order(orderHash)).order?.maker).toBe(wallet.address);
   expect(await client.orderFills(orderHash)).toEqual({ data: [], nextCursor: null });

@@ -109,8 +109,12 @@ test('the TypeScript client makes the same orders, messages and checksums', () =
       limits: { feeRateBps: 0 },
     },
     {
-      ...{ outcomeIndex: 0, side: 'BUY', price: '0.62', size: '100' },
-      ...{ maker: story.ALICE, salt: first.order.salt },
+      outcomeIndex: 0,
+      side: 'BUY',
+      price: '0.62',
+      size: '100',
+      maker: story.ALICE,
+      salt: first.order.salt,
     },
   );
   expect(built).toEqual(first.order);

@@ -108,7 +108,9 @@ test('a match with very many makers is split, and the parts add up', () => {
 test('on a chain each fill is a record of its own, so that a wallet at fault fails no fill of others', () => {
   const fills = [4000, 4500, 5000].map((price, i) => ({
     maker: { orderHash: `m${i}`, side: 1 as const, pricePips: pips(price) },
-    ...{ pricePips: pips(price), sizeLots: lots(100), matchType: matchTypeOf(0, 1) },
+    pricePips: pips(price),
+    sizeLots: lots(100),
+    matchType: matchTypeOf(0, 1),
   }));
   const taker = { orderHash: 't', side: 0 as const, pricePips: pips(5000) };
   const records = settlementsOf({ taker, isBudget: false, fills, feeRateBps: 100 }, scale, 'chain');

@@ -81,7 +81,9 @@ export const UNAVAILABLE = '503 UNAVAILABLE again in 1';
 /** Trades until it is stopped; its orders never expire, so no wait is needed. */
 export function startEndlessLoad({ journal, markets, people, client }: TradingFleet, seed: number) {
   const load = startLoad(journal, {
-    ...{ markets, people, client },
+    markets,
+    people,
+    client,
     random: createRandom(seed),
     lanes: LANES,
     most: Number.POSITIVE_INFINITY,

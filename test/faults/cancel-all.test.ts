@@ -122,7 +122,9 @@ test(
     const book = async () => (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
     const before = await book();
     const config = loadConfig({
-      ...{ NODE_ENV: 'test', REDIS_URL: exchange.redis.url, PUBLIC_BASE_URL: 'https://exchange.test' },
+      NODE_ENV: 'test',
+      REDIS_URL: exchange.redis.url,
+      PUBLIC_BASE_URL: 'https://exchange.test',
       LOG_LEVEL: 'debug',
     });
     const logged: string[] = [];

@@ -25,9 +25,16 @@ function fresh() {
   if (!market || !person) throw new Error('no stage');
   const signed = person.sign(market, WISH);
   const submission: Submission = {
-    ...{ signed, marketId: market.id, person, orderType: 'GTC' },
-    ...{ accepted: [], refused: null, doubtfulUntilMs: 0 },
-    ...{ isGivenUp: true, cancelSequence: null, cancelUnknown: false },
+    signed,
+    marketId: market.id,
+    person,
+    orderType: 'GTC',
+    accepted: [],
+    refused: null,
+    doubtfulUntilMs: 0,
+    isGivenUp: true,
+    cancelSequence: null,
+    cancelUnknown: false,
   };
   stage.journal.submissions.push(submission);
   return { path: `/markets/${market.id}/orders`, order: signed.wire, hash: signed.orderHash };

@@ -60,7 +60,10 @@ test(`trading for ${SECONDS} s continues while the slot of the book moves and pr
   followers = fleet.webs.map((web) => follow(web.client.url, market.conditionId));
   const shuttle = await startShuttle(cluster, PREFIX, REST_MS);
   const load = startLoad(journal, {
-    ...{ markets, people, client, pauseMs: PAUSE_MS },
+    markets,
+    people,
+    client,
+    pauseMs: PAUSE_MS,
     random: createRandom(SEED + 1),
     lanes: LANES,
     most: SUBMISSIONS_MAX,

@@ -106,8 +106,13 @@ function sign(person: Person, market: Market, oldHash: string | null): Sent {
     expiration: random.next() < 0.05 ? Math.floor(Date.now() / 1_000) + 2 + random.below(3) : 0,
   });
   const one: Sent = {
-    ...{ signed, marketId: market.id, maker: person.address.toLowerCase(), oldHash, answer: null },
-    ...{ orderType: random.pick(TYPES), selfTradePrevention: random.pick(PREVENTIONS) },
+    signed,
+    marketId: market.id,
+    maker: person.address.toLowerCase(),
+    oldHash,
+    answer: null,
+    orderType: random.pick(TYPES),
+    selfTradePrevention: random.pick(PREVENTIONS),
   };
   sent.set(signed.orderHash, one);
   latest.push(one);
@@ -213,11 +218,20 @@ function play(what: History) {
   const model = createModel({ grantMicro: GRANT_MICRO, makersMax: MAKERS_MAX });
   const addresses = people.map(({ address }) => address.toLowerCase());
   const ledger = {
-    ...{ addresses, booked: new Map(), matches: new Map(), verified: new WeakSet(), emitted: 0, granted: 0n },
+    addresses,
+    booked: new Map(),
+    matches: new Map(),
+    verified: new WeakSet(),
+    emitted: 0,
+    granted: 0n,
   };
   const tally = new Map<string, number>();
   const stage = {
-    ...{ model, ledger, chains: new Map(), run: createScripts(redis, patchedScripts([])), keys },
+    model,
+    ledger,
+    chains: new Map(),
+    run: createScripts(redis, patchedScripts([])),
+    keys,
     count: (name: string) => void tally.set(name, (tally.get(name) ?? 0) + 1),
   };
   replay(model, what, (order, fills) => remember(stage, order, fills));

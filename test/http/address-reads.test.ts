@@ -220,8 +220,12 @@ test('GET /config shows every limit', async () => {
     'admin-tokens': { requests: 10, seconds: 60, burst: 10, by: 'ip' },
   });
   expect(limits.costs).toEqual({
-    ...{ order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 },
-    ...{ rowsPerPoint: 50, bytesPerSubmission: 4_096 },
+    order: 1,
+    dryRun: 10,
+    refusedFok: 5,
+    wrongSignature: 5,
+    rowsPerPoint: 50,
+    bytesPerSubmission: 4_096,
   });
   expect(limits.pace).toMatchObject({ pointsPerSecond: 1_000, burst: 1_000, holdMs: 1_000 });
   expect(limits.sockets).toMatchObject({

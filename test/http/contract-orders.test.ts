@@ -104,7 +104,10 @@ test.each([0, 1, 64, 65, 66, 1_024])(
     const [yes = '', no = ''] = market.outcomes.map(({ tokenId }) => tokenId);
     const { signature, signatureType, salt, signer, nonce } = signedOf(record, { tokenIds: [yes, no] });
     expect({ signature, signatureType, salt, signer, nonce }).toEqual({
-      ...{ signature: order.signature, signatureType: 3, salt: 2n ** 256n - 1n, nonce: 0n },
+      signature: order.signature,
+      signatureType: 3,
+      salt: 2n ** 256n - 1n,
+      nonce: 0n,
       signer: wallet.address.toLowerCase(),
     });
     expect(record.clientOrderId).toBe('mine');

@@ -104,7 +104,8 @@ async function play(
   const order = await trader.order(market, limit, { makerAmount, takerAmount });
   const before = await cash(trader);
   const answer = await trader.send('POST', `/markets/${market.id}/orders`, {
-    ...{ order, orderType },
+    order,
+    orderType,
     ...(selfTradePrevention ? { selfTradePrevention } : {}),
   });
   if (wanted.status === 'REJECTED') {

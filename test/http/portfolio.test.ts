@@ -30,7 +30,10 @@ async function portfolio(trader: Trader, timeframe = '1h') {
 test('an idle wallet is worth its grant', async () => {
   const { history, ...now } = await portfolio(newTrader());
   expect(now).toEqual({
-    ...{ value: '1000', cash: '1000', reserved: '0', positionsValue: '0' },
+    value: '1000',
+    cash: '1000',
+    reserved: '0',
+    positionsValue: '0',
     pnl: { total: '0', today: '0' },
   });
   expect(history.at(-1).value).toBe('1000');
@@ -49,7 +52,10 @@ test('value, cash, orders and profit add up through trades, a grant and a payout
   await alice.post('/me/faucet');
   // 100 at 0.60 and 1 at 0.80 are 60.8; at 0.80 they are worth 80.8; 5 are in an order.
   expect(await portfolio(alice)).toMatchObject({
-    ...{ value: '2020', cash: '1934.2', reserved: '5', positionsValue: '80.8' },
+    value: '2020',
+    cash: '1934.2',
+    reserved: '5',
+    positionsValue: '80.8',
     pnl: { total: '20', today: '20' },
   });
   expect(await portfolio(bob)).toMatchObject({ value: '980', pnl: { total: '-20', today: '-20' } });

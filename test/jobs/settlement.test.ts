@@ -34,7 +34,13 @@ afterEach(async () => {
 function start(funds: 'paper' | 'chain' = 'paper'): RunningSettlement {
   const { reads, settlements, matches, relayLease } = world;
   const settlement = startSettlement({
-    ...{ connection, relayLease, reads, settlements, matches, scale, funds },
+    connection,
+    relayLease,
+    reads,
+    settlements,
+    matches,
+    scale,
+    funds,
     onError: () => undefined,
     retries: { attempts: 3, backoffMs: 20 },
   });

@@ -53,7 +53,12 @@ export async function openSettling<Client extends RedisClient>(redis: Client, ke
   const engine = createEngine({ run, keys, grantMicro: GRANT, makersMax: 500 });
   const history = createHistory({ redis, run, keys, doubts });
   const reads = createReads({
-    ...{ redis, run, keys, clock, history, doubts },
+    redis,
+    run,
+    keys,
+    clock,
+    history,
+    doubts,
     kept: createAnswerCache({ redis, keys, clock, doubts }),
     grantMicro: GRANT,
   });
@@ -156,7 +161,23 @@ export async function openSettling<Client extends RedisClient>(redis: Client, ke
   }
 
   return {
-    ...{ redis, run, keys, clock, doubts, engine, reads, settlements, matches, wallets, made },
-    ...{ markets, relayLease, createMarket, place, match, census, drained },
+    redis,
+    run,
+    keys,
+    clock,
+    doubts,
+    engine,
+    reads,
+    settlements,
+    matches,
+    wallets,
+    made,
+    markets,
+    relayLease,
+    createMarket,
+    place,
+    match,
+    census,
+    drained,
   };
 }

@@ -19,7 +19,8 @@ const CANCEL_ONLY = '1';
 /** A process that creates markets with these engines of the shards. */
 const listingOf = ({ redis, run, shards }: ShardWorld, engines: readonly Pick<Engine, 'createMarket'>[]) =>
   createListing({
-    ...{ redis, run },
+    redis,
+    run,
     directory: createDirectory({ redis, keys: shardKeys(), count: SHARDS }),
     shards: shards.map((keys, shard) => ({ keys, engine: engines[shard] as Pick<Engine, 'createMarket'> })),
   });
@@ -43,7 +44,11 @@ function choresIn(world: ShardWorld) {
 }
 const send = ({ channels }: ShardWorld, from: number, to: number) =>
   channels.send({
-    ...{ from, to, needMicro: 1, token: '', home: { grantMicro: GRANT } },
+    from,
+    to,
+    needMicro: 1,
+    token: '',
+    home: { grantMicro: GRANT },
     wallet: addressBytes(walletWithHome(from, SHARDS)),
   });
 const modes = ({ redis, shards }: ShardWorld) => Promise.all(shards.map(({ mode }) => redis.get(mode)));

@@ -176,7 +176,12 @@ export class ModelChain {
   at(number: number, address: string): ChainWallet {
     return (
       this.blockAt(number).wallets.get(address) ?? {
-        ...{ collateral: 0, allowance: 0, approved: false, nonce: 0, hasCode: false, tokens: new Map() },
+        collateral: 0,
+        allowance: 0,
+        approved: false,
+        nonce: 0,
+        hasCode: false,
+        tokens: new Map(),
       }
     );
   }

@@ -81,7 +81,9 @@ async function startNode(name: string): Promise<void> {
     mkdirSync(path.join(data, 'run'), { recursive: true });
     const started = startProgram('sh', [scriptOf(name)], {
       ...environmentOf(name),
-      ...{ REDIS_PORT: String(port), REDIS_DATA: data, REDIS_RUN: path.join(data, 'run') },
+      REDIS_PORT: String(port),
+      REDIS_DATA: data,
+      REDIS_RUN: path.join(data, 'run'),
       REDIS_USERS: 'docs/deploy/redis-acl.conf',
     });
     const isUp = () => started.stdout().includes('Ready to accept connections');
@@ -182,7 +184,10 @@ afterAll(async () => {
       ...Object.fromEntries(
         Object.entries(environmentOf(name)).map(([key, text]) => [key, onLoopback(text)]),
       ),
-      ...{ PORT: '0', ADMIN_TOKEN, RATE_LIMIT: 'off', LOG_LEVEL: 'debug' },
+      PORT: '0',
+      ADMIN_TOKEN,
+      RATE_LIMIT: 'off',
+      LOG_LEVEL: 'debug',
     });
     const web = startScript("require('./src/web.ts')", settingsOf('web'));
     const worker = startScript("require('./src/worker.ts')", { ...settingsOf('worker'), METRICS_PORT: '0' });

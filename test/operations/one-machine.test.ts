@@ -190,7 +190,10 @@ withNginx('behind nginx', () => {
   test('a socket is upgraded', async () => {
     const socket = new Promise<number>((resolve, reject) => {
       request({
-        ...{ host: '127.0.0.1', port: ports.tls, ca, servername: 'localhost' },
+        host: '127.0.0.1',
+        port: ports.tls,
+        ca,
+        servername: 'localhost',
         path: '/socket.io/?EIO=4&transport=websocket',
         headers: {
           Connection: 'Upgrade',

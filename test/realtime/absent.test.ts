@@ -28,7 +28,10 @@ function switchWith(here: readonly string[]) {
   const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
   return createDeadMansSwitch({
-    ...{ presence, engine: exchange.store.engine, log, wallets: () => here },
+    presence,
+    engine: exchange.store.engine,
+    log,
+    wallets: () => here,
     held: () => ({ token: LEASE, sinceMs: 0 }),
   });
 }

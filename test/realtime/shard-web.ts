@@ -76,8 +76,11 @@ function readsOf({ shards, directory }: Pick<Shards, 'shards' | 'directory'>): R
 
 /** A token is the address of its wallet: this test is not about signing in. */
 const authenticate: Sessions['authenticate'] = async (token) => ({
-  ...{ address: String(token), sid: `session of ${token}`, issuedAt: new Date(0).toISOString() },
-  ...{ expiresAt: null, scopes: null },
+  address: String(token),
+  sid: `session of ${token}`,
+  issuedAt: new Date(0).toISOString(),
+  expiresAt: null,
+  scopes: null,
 });
 
 export type ShardWeb = Awaited<ReturnType<typeof startShardWeb>>;
@@ -89,7 +92,10 @@ export async function startShardWeb(url: string, logged: string[] = []) {
   const standings = standingsOverShards(shards.map((shard) => shard.standings));
   await standings.refresh();
   const realtime = createRealtime({
-    ...{ config, log, standings, ...openOutboxes(opened, log) },
+    config,
+    log,
+    standings,
+    ...openOutboxes(opened, log),
     broadcasts: broadcastsOverShards(
       directory,
       shards.map((shard) => shard.broadcasts),

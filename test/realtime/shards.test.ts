@@ -66,9 +66,13 @@ async function place(
   const orderHash = `0x${randomBytes(32).toString('hex')}`;
   const { engine } = world.shards[shard] as (typeof world.shards)[number];
   await engine.place({
-    ...{ marketId: markets[shard]?.terms.id ?? '', orderHash, maker: maker.toLowerCase(), orderType: 'GTC' },
+    marketId: markets[shard]?.terms.id ?? '',
+    orderHash,
+    maker: maker.toLowerCase(),
+    orderType: 'GTC',
     order: { side, outcome: 0, pricePips: pips(price), sizeLots: lots(size), budgetMicro: micro(0) },
-    ...{ ...PLAIN_TERMS, signed: signedAs(`realtime ${serial++}`, 0) },
+    ...PLAIN_TERMS,
+    signed: signedAs(`realtime ${serial++}`, 0),
   });
   return orderHash;
 }
@@ -78,12 +82,19 @@ async function trade(shard: number, owner: string, counterparty: string, price =
   const hash = await place(shard, owner, 0, price, 100);
   const { engine } = world.shards[shard] as (typeof world.shards)[number];
   await engine.place({
-    ...{ marketId: markets[shard]?.terms.id ?? '', orderHash: `0x${randomBytes(32).toString('hex')}` },
-    ...{ maker: counterparty.toLowerCase(), orderType: 'GTC' },
+    marketId: markets[shard]?.terms.id ?? '',
+    orderHash: `0x${randomBytes(32).toString('hex')}`,
+    maker: counterparty.toLowerCase(),
+    orderType: 'GTC',
     order: {
-      ...{ side: 0, outcome: 1, pricePips: pips(10_000 - price), sizeLots: lots(100), budgetMicro: micro(0) },
+      side: 0,
+      outcome: 1,
+      pricePips: pips(10_000 - price),
+      sizeLots: lots(100),
+      budgetMicro: micro(0),
     },
-    ...{ ...PLAIN_TERMS, signed: signedAs(`realtime ${serial++}`, 0) },
+    ...PLAIN_TERMS,
+    signed: signedAs(`realtime ${serial++}`, 0),
   });
   return hash;
 }

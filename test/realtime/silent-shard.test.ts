@@ -32,8 +32,16 @@ async function openShard(shard: number) {
   const terms = { id, conditionId: `0x${id}`, lotLots: lots(1) } as MarketTerms;
   const publish = (previousSequence: number, sequence: number) => {
     const update: BookUpdate = {
-      ...{ previousSequence, sequence, timestampMs: 1, reason: 'ORDER', marketChanged: false },
-      ...{ bestBid: null, bestAsk: null, checksum: '00000000', levels: [], matches: [] },
+      previousSequence,
+      sequence,
+      timestampMs: 1,
+      reason: 'ORDER',
+      marketChanged: false,
+      bestBid: null,
+      bestAsk: null,
+      checksum: '00000000',
+      levels: [],
+      matches: [],
     };
     const reached = { before: '0-0', at: '0-0' };
     return broadcasts.publish(LEASE, 60_000, reached, [{ marketId: id, update, restart: false }]);
@@ -60,7 +68,9 @@ test('a shard that is silent keeps no update and no heartbeat from the markets o
     >;
     const told: string[] = [];
     const feed = createMarketFeed({
-      ...{ broadcasts, reads, snapshots: createSnapshots({ broadcasts, reads, doubts: () => 0 }) },
+      broadcasts,
+      reads,
+      snapshots: createSnapshots({ broadcasts, reads, doubts: () => 0 }),
       log: pino({ level: 'silent' }),
       emit: (room, event) => told.push(`${room} ${event}`),
       isHeard: () => true,

@@ -46,7 +46,11 @@ async function leaveOnTheWay(redis: WebReplicas['store']['redis']): Promise<void
   const channels = createChannels({ redis, run: createScripts(redis, scriptSources()), shards });
   const wallet = addressBytes(walletWithHome(1, SHARDS));
   await channels.send({
-    ...{ from: 1, to: 3, wallet, needMicro: 1_000_000, token: '' },
+    from: 1,
+    to: 3,
+    wallet,
+    needMicro: 1_000_000,
+    token: '',
     home: { grantMicro: 100_000_000 },
   });
 }
@@ -132,7 +136,8 @@ test('a file is put back only into as many shards as it is of', async () => {
   const other = createShell(target.url, { PAPER_GRANT: '100' });
   const wrong = await other.exchange('restore', file, '--force', '--yes');
   expect(wrong).toMatchObject({
-    ...{ code: 3, out: '' },
+    code: 3,
+    out: '',
     err: expect.stringContaining(
       'is of an exchange with SHARDS=4, and SHARDS is 1 here: restore it with SHARDS=4',
     ),

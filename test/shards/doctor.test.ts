@@ -23,8 +23,11 @@ import { READY_MS } from '../support/waiting';
 const SHARDS = 4;
 const ENV = { SHARDS: String(SHARDS) };
 const PRODUCTION = {
-  ...{ ...ENV, NODE_ENV: 'production', JWT_SECRET: ENVIRONMENT.JWT_SECRET },
-  ...{ PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL, TRUST_PROXY: '1' },
+  ...ENV,
+  NODE_ENV: 'production',
+  JWT_SECRET: ENVIRONMENT.JWT_SECRET,
+  PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
+  TRUST_PROXY: '1',
 };
 const shards = Array.from({ length: SHARDS }, (_, k) => shardKeys(k));
 const LONG_AGO_MS = 3_600_000;

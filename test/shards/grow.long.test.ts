@@ -31,7 +31,9 @@ const growing = () => exchange.store.redis.hget(first.shardCount, 'grow');
 const buy = (shares: number) => ({ side: 'BUY', outcome: 0, pips: 5_000, lots: shares * 100 }) as const;
 const environment = (shards: number): Record<string, string> => ({
   ...ENVIRONMENT,
-  ...{ REDIS_URL: exchange.redis.url, SHARDS: String(shards), PORT: '0' },
+  REDIS_URL: exchange.redis.url,
+  SHARDS: String(shards),
+  PORT: '0',
 });
 const traderAt = async (client: ReplicaProcess['client']) =>
   createTrader(client, await domainOf(client), new Wallet(key));

@@ -23,7 +23,8 @@ beforeAll(async () => {
     workers.push(
       startScript("require('./src/worker.ts')", {
         ...(env as Record<string, string>),
-        ...{ REDIS_URL: exchange.redis.url, SHARDS: String(SHARDS) },
+        REDIS_URL: exchange.redis.url,
+        SHARDS: String(SHARDS),
       }),
     );
   const domain = await domainOf(client);

@@ -93,7 +93,9 @@ const CODES: readonly (readonly [
     'order',
     REASONS,
     {
-      ...{ REASON_NONE: null, REASON_IOC: 'IOC_REMAINDER', REASON_MARKET: 'MARKET_REMAINDER' },
+      REASON_NONE: null,
+      REASON_IOC: 'IOC_REMAINDER',
+      REASON_MARKET: 'MARKET_REMAINDER',
       ...named(['SELF_TRADE', 'MATCH_LIMIT', 'MARKET_CLOSED', 'EXPIRED', 'NONCE'], {}, 'REASON_'),
       ...named(['FUNDS', 'REPLACED', 'SETTLEMENT_FAILED'], {}, 'REASON_'),
     },
@@ -160,20 +162,44 @@ test('an order that hand-written code reads and writes agrees with its layouts',
   const read = ORDER_BODY.read(Buffer.concat([head, body]));
   const { pricePips, sizeLots } = submitted.order;
   expect(read).toEqual({
-    ...{ createdAtMs, sequence, kind: 3 + (1 << 3), pricePips, sizeLots },
-    ...{ expirationSec: submitted.expirationSec, maker, marketId: Buffer.from(marketId) },
+    createdAtMs,
+    sequence,
+    kind: 3 + (1 << 3),
+    pricePips,
+    sizeLots,
+    expirationSec: submitted.expirationSec,
+    maker,
+    marketId: Buffer.from(marketId),
   });
   const changes = {
-    ...{ reason: 6, filledLots: 2 ** 46 + 1, quoteMicro: 2 ** 52 + 9, updatedAtMs: 2 ** 43 + 9 },
-    ...{ fillMs: 2 ** 43 + 8, fillSequence: 2 ** 44 + 7, fillCount: 2 ** 31 + 4, status: 3 },
+    reason: 6,
+    filledLots: 2 ** 46 + 1,
+    quoteMicro: 2 ** 52 + 9,
+    updatedAtMs: 2 ** 43 + 9,
+    fillMs: 2 ** 43 + 8,
+    fillSequence: 2 ** 44 + 7,
+    fillCount: 2 ** 31 + 4,
+    status: 3,
   };
   const { reason, status, ...rest } = changes;
   const packed = Buffer.concat([head, body, ORDER_CHANGES.pack(changes)]);
   expect(decodeOrder(orderHash, packed)).toMatchObject({
     ...rest,
-    ...{ orderHash, createdAtMs, sequence, pricePips, sizeLots, marketId, signed, side: 1, outcome: 0 },
-    ...{ maker: hashHex(maker), orderType: 'POST_ONLY', clientOrderId: 'näme' },
-    ...{ reason: REASONS[reason], status: ORDER_STATUSES[status], expirationSec: submitted.expirationSec },
+    orderHash,
+    createdAtMs,
+    sequence,
+    pricePips,
+    sizeLots,
+    marketId,
+    signed,
+    side: 1,
+    outcome: 0,
+    maker: hashHex(maker),
+    orderType: 'POST_ONLY',
+    clientOrderId: 'näme',
+    reason: REASONS[reason],
+    status: ORDER_STATUSES[status],
+    expirationSec: submitted.expirationSec,
   });
 });
 
@@ -181,13 +207,14 @@ test('a match that hand-written code reads agrees with its layouts', () => {
   const [takerHash, makerHash] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
   const head = MATCH_HEAD.pack({ takerHash, takerSide: 1, takerOutcome: 0, fills: 1 });
   const fill = {
-    ...{ makerHash, pricePips: 9_999, sizeLots: 2 ** 46 + 2, matchType: 2 },
-    ...{
-      takerFeeMicro: 2 ** 52 + 1,
-      makerFeeMicro: 2 ** 52 + 2,
-      chainMs: 2 ** 43 + 3,
-      chainSequence: 2 ** 44 + 4,
-    },
+    makerHash,
+    pricePips: 9_999,
+    sizeLots: 2 ** 46 + 2,
+    matchType: 2,
+    takerFeeMicro: 2 ** 52 + 1,
+    makerFeeMicro: 2 ** 52 + 2,
+    chainMs: 2 ** 43 + 3,
+    chainSequence: 2 ** 44 + 4,
   };
   const packed = Buffer.concat([head, MATCH_FILL.pack(fill)]);
   const { matchType: _type, chainMs, chainSequence, ...shown } = fill;
@@ -201,7 +228,8 @@ test('a match that hand-written code reads agrees with its layouts', () => {
       takerSide: 1,
       takerOutcome: 0,
       matchType: 'MERGE',
-      ...{ takerHash: hashHex(takerHash), makerHash: hashHex(makerHash) },
+      takerHash: hashHex(takerHash),
+      makerHash: hashHex(makerHash),
     },
   ]);
   expect(decodeChains(packed)).toEqual([{ tradeMs: chainMs, sequence: chainSequence }]);
@@ -210,23 +238,38 @@ test('a match that hand-written code reads agrees with its layouts', () => {
 test('a request that hand-written code packs agrees with its layout', () => {
   const request = {
     ...submitted,
-    ...{ orderHash, maker: hashHex(maker), selfTradePrevention: 'CANCEL_BOTH', deadlineMs: 2 ** 43 + 3 },
-    ...{ nonce: 2 ** 32 - 2, feeRateBps: 199, lotLots: lots(2 ** 45 + 6), dryRun: true, receivedAtMs: 0 },
+    orderHash,
+    maker: hashHex(maker),
+    selfTradePrevention: 'CANCEL_BOTH',
+    deadlineMs: 2 ** 43 + 3,
+    nonce: 2 ** 32 - 2,
+    feeRateBps: 199,
+    lotLots: lots(2 ** 45 + 6),
+    dryRun: true,
+    receivedAtMs: 0,
   } as unknown as Parameters<typeof packRequest>[0];
   const packed = packRequest(request, maker, micro(2 ** 52 + 11), 499);
   const { lastMomentMs, ...read } = REQUEST.read(packed);
   expect(lastMomentMs).toBeGreaterThan(0);
   const { pricePips, sizeLots, budgetMicro } = submitted.order;
   expect(read).toEqual({
-    ...{ side: 1, outcome: 0, orderType: 3, selfTradePrevention: 3, pricePips, sizeLots, budgetMicro, maker },
-    ...{ expirationSec: submitted.expirationSec, nonce: 2 ** 32 - 2, feeRateBps: 199, makersMax: 499 },
-    ...{
-      grantMicro: 2 ** 52 + 11,
-      dryRun: 1,
-      lotLots: 2 ** 45 + 6,
-      marketId: Buffer.from(marketId),
-      yesBytes: 4,
-    },
+    side: 1,
+    outcome: 0,
+    orderType: 3,
+    selfTradePrevention: 3,
+    pricePips,
+    sizeLots,
+    budgetMicro,
+    maker,
+    expirationSec: submitted.expirationSec,
+    nonce: 2 ** 32 - 2,
+    feeRateBps: 199,
+    makersMax: 499,
+    grantMicro: 2 ** 52 + 11,
+    dryRun: 1,
+    lotLots: 2 ** 45 + 6,
+    marketId: Buffer.from(marketId),
+    yesBytes: 4,
   });
   expect(packed.toString('latin1', REQUEST.bytes)).toBe('4321');
 });
@@ -236,7 +279,12 @@ test('an outbox entry that hand-written code reads agrees with its layout', () =
   const packed = OUTBOX_HEAD.pack({ ...head, marketId: Buffer.from(marketId) });
   const { kind, levels, ...shown } = head;
   expect(decodeEvent(Buffer.concat([packed, Buffer.alloc(4)]))).toEqual({
-    ...{ ...shown, kind: EVENT_KINDS[kind], marketId, orderHashes: [], wallets: [], moves: [] },
+    ...shown,
+    kind: EVENT_KINDS[kind],
+    marketId,
+    orderHashes: [],
+    wallets: [],
+    moves: [],
     levels: Array.from({ length: levels }),
   });
 });

@@ -84,7 +84,9 @@ export async function openChainBooks(options: ChainBooksOptions) {
   await noteFunds(run, keys, { chainId: 97, exchange: CONTRACT, hold });
 
   const blockRef = (number: number): BlockRef => ({
-    ...{ number, hash: chain.hashAt(number), timeMs: chain.blockAt(number).timeMs },
+    number,
+    hash: chain.hashAt(number),
+    timeMs: chain.blockAt(number).timeMs,
   });
 
   /** `without` is added to the amounts: the moves of the own contract that the books do not have yet. */
@@ -124,7 +126,10 @@ export async function openChainBooks(options: ChainBooksOptions) {
   }
 
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: options.makersMax ?? 500 },
+    run,
+    keys,
+    grantMicro: micro(0),
+    makersMax: options.makersMax ?? 500,
     chain: {
       unsettledMaxNewMicro: parseMicro(unsettledMaxNew),
       freshMaxMicro: parseMicro(options.freshMax ?? '0'),
@@ -146,18 +151,23 @@ export async function openChainBooks(options: ChainBooksOptions) {
       orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,
       maker,
       order: {
-        ...{ side, outcome, pricePips: parsePips(price), sizeLots: parseLots(size) },
+        side,
+        outcome,
+        pricePips: parsePips(price),
+        sizeLots: parseLots(size),
         budgetMicro: parseMicro(more.budget ?? '0'),
       },
-      ...{ orderType: more.type ?? 'GTC', selfTradePrevention: 'NONE', expirationSec: more.expires ?? 0 },
-      ...{
-        nonce: more.nonce ?? 0,
-        feeRateBps,
-        lotLots: parseLots('0.01'),
-        deadlineMs: 0,
-        clientOrderId: null,
-      },
-      ...{ signed, dryRun: more.dryRun ?? false, address: more.address ?? '' },
+      orderType: more.type ?? 'GTC',
+      selfTradePrevention: 'NONE',
+      expirationSec: more.expires ?? 0,
+      nonce: more.nonce ?? 0,
+      feeRateBps,
+      lotLots: parseLots('0.01'),
+      deadlineMs: 0,
+      clientOrderId: null,
+      signed,
+      dryRun: more.dryRun ?? false,
+      address: more.address ?? '',
     };
     requests.set(request.orderHash, request);
     return request;
@@ -288,8 +298,27 @@ export async function openChainBooks(options: ChainBooksOptions) {
   }
 
   return {
-    ...{ redis, run, keys, engine, accounts, observing, settlements, chain, waiting, seen, requests },
-    ...{ clock, market, place, see, observe, lookAtHead, lookLate, reading, blockRef, eventsIn },
+    redis,
+    run,
+    keys,
+    engine,
+    accounts,
+    observing,
+    settlements,
+    chain,
+    waiting,
+    seen,
+    requests,
+    clock,
+    market,
+    place,
+    see,
+    observe,
+    lookAtHead,
+    lookLate,
+    reading,
+    blockRef,
+    eventsIn,
     buy: (maker: string, ...terms: Terms) => order(0, maker, ...terms),
     sell: (maker: string, ...terms: Terms) => order(1, maker, ...terms),
     now: () => nowMs,

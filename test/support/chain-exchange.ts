@@ -38,7 +38,10 @@ export async function startChainExchange(more: Readonly<Record<string, string>> 
   };
   const exchange = await startWebReplicas({ env, durable: true });
   const config = loadConfig({
-    ...{ ...ENVIRONMENT, ...env, OPERATOR_KEYS, ORACLE_KEY },
+    ...ENVIRONMENT,
+    ...env,
+    OPERATOR_KEYS,
+    ORACLE_KEY,
     REDIS_URL: exchange.redis.url,
   });
   const logged: string[] = [];
@@ -60,8 +63,13 @@ export async function startChainExchange(more: Readonly<Record<string, string>> 
   async function sendOne(wallet: Wallet, { to, data }: Call): Promise<void> {
     const nonce = Number(await ask('eth_getTransactionCount', wallet.address, 'pending'));
     const signed = await wallet.signTransaction({
-      ...{ type: 0, chainId: config.chainId, nonce, to, data },
-      ...{ gasLimit: GAS_LIMIT, gasPrice: GAS_PRICE },
+      type: 0,
+      chainId: config.chainId,
+      nonce,
+      to,
+      data,
+      gasLimit: GAS_LIMIT,
+      gasPrice: GAS_PRICE,
     });
     const hash = await ask('eth_sendRawTransaction', signed);
     await until('a transaction is in a block', async () => {

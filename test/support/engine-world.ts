@@ -184,24 +184,25 @@ export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }
 
   const stop = (): void => disconnect(redis);
   return {
-    ...{
-      redis,
-      masters,
-      engine,
-      run,
-      keys,
-      market,
-      order,
-      buy,
-      sell,
-      split,
-      state,
-      balance,
-      book,
-      stored,
-      outbox,
-    },
-    ...{ clock, stop, now: () => nowMs, place: engine.place },
+    redis,
+    masters,
+    engine,
+    run,
+    keys,
+    market,
+    order,
+    buy,
+    sell,
+    split,
+    state,
+    balance,
+    book,
+    stored,
+    outbox,
+    clock,
+    stop,
+    now: () => nowMs,
+    place: engine.place,
   };
 }
 

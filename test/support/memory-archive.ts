@@ -48,7 +48,11 @@ export function createMemoryArchive(): MemoryArchive {
   }
 
   return {
-    ...{ rows, met, settled, written, state },
+    rows,
+    met,
+    settled,
+    written,
+    state,
     open: state,
     orders: async (hashes) => hashes.flatMap((hash) => rows.get(hash.toString('hex')) ?? []),
     async ofWallet(wallet, behind, most) {

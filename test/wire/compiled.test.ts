@@ -56,9 +56,18 @@ function validBody(random: Random): Body {
   const digits = (count: number): string =>
     Array.from({ length: count }, () => random.pick([...'0123456789abcdefABCDEF'])).join('');
   const order: Body = {
-    ...{ salt: uint(), maker: `0x${digits(40)}`, signer: `0x${digits(40)}`, taker: `0x${'0'.repeat(40)}` },
-    ...{ tokenId: uint(), makerAmount: uint(), takerAmount: uint(), expiration: uint(), nonce: uint() },
-    ...{ feeRateBps: uint(), side: random.pick([0, 1]), signatureType: random.pick([0, 3]) },
+    salt: uint(),
+    maker: `0x${digits(40)}`,
+    signer: `0x${digits(40)}`,
+    taker: `0x${'0'.repeat(40)}`,
+    tokenId: uint(),
+    makerAmount: uint(),
+    takerAmount: uint(),
+    expiration: uint(),
+    nonce: uint(),
+    feeRateBps: uint(),
+    side: random.pick([0, 1]),
+    signatureType: random.pick([0, 3]),
     signature: `0x${digits(130)}`,
   };
   const options: Body = {

@@ -86,7 +86,11 @@ async function sendOne(
     BigInt(String(await ask(method, ...params)));
   const gas = await number('eth_estimateGas', { from: signer.address, to, data });
   const signed = await signer.signTransaction({
-    ...{ type: 0, chainId, to, data, value: 0n },
+    type: 0,
+    chainId,
+    to,
+    data,
+    value: 0n,
     nonce: Number(await number('eth_getTransactionCount', signer.address, 'pending')),
     gasLimit: (gas * GAS_MARGIN_PERCENT) / 100n,
     gasPrice: gasPriceWei ?? (await number('eth_gasPrice')),

@@ -273,7 +273,9 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
     for (const nonce of open.gaps(await agreedNonce(place.head), nextNonce).slice(0, UNMINED_MAX)) {
       const call = emptyCall(lane);
       const attempt = await signCall(signer, lane, {
-        ...{ chainId, nonce, call },
+        chainId,
+        nonce,
+        call,
         fee: await readFee(rpc, gasPriceMaxWei),
       });
       if (!(await intents.fill(holder, nonce, attempt))) return;
@@ -311,8 +313,12 @@ export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolea
       }
     },
     status: () => ({
-      ...{ address: lane, isHeld: held !== null, state: held?.state ?? 'RUNNING' },
-      ...{ nextNonce: held?.nextNonce ?? 0, open: open.count(), unmined: open.unmined() },
+      address: lane,
+      isHeld: held !== null,
+      state: held?.state ?? 'RUNNING',
+      nextNonce: held?.nextNonce ?? 0,
+      open: open.count(),
+      unmined: open.unmined(),
       rests: rest?.why ?? null,
     }),
     release: () => intents.release(holder),

@@ -202,10 +202,16 @@ export function createObservation(parts: ObservationParts): Observation {
   }
 
   return {
-    ...{ stepFinal, stepHead },
+    stepFinal,
+    stepHead,
     state: () => ({
-      ...{ final, head, exposed, limited: limited.size },
-      ...{ reorgDepth, reorgedBlocks, reorgDepthMax },
+      final,
+      head,
+      exposed,
+      limited: limited.size,
+      reorgDepth,
+      reorgedBlocks,
+      reorgDepthMax,
     }),
   };
 }
@@ -230,7 +236,11 @@ const withNonces = (
 
 const minedIn = ({ number: blockNumber }: Block, happened: ExchangeEvents | undefined): MinedSettlement[] =>
   (happened?.settled ?? []).map(({ marketId, sequence, part, transactionHash }) => ({
-    ...{ marketId, sequence, part, transactionHash, blockNumber },
+    marketId,
+    sequence,
+    part,
+    transactionHash,
+    blockNumber,
   }));
 
 /**

@@ -75,7 +75,8 @@ function databaseOf(
     checks.push({ name, verdict: 'fail', detail: 'the user may not create tables: each month has its own' });
   if (!isDurable)
     checks.push({
-      ...{ name, verdict: isProduction ? 'fail' : 'warn' },
+      name,
+      verdict: isProduction ? 'fail' : 'warn',
       detail: 'fsync is off: a crash loses records that have left Redis',
     });
   return checks.length > 0 ? checks : [{ name, verdict: 'ok', detail }];

@@ -277,13 +277,16 @@ function batchesOf({ markets, orders, journals }: Leaving): Leaving[] {
   const first = Math.max(0, m.length - 1);
   const count = Math.max(m.length, o.length === 0 ? 0 : first + o.length, j.length);
   return Array.from({ length: count }, (_, i) => ({
-    ...{ markets: m[i] ?? [], orders: o[i - first] ?? [], journals: j[i] ?? [] },
+    markets: m[i] ?? [],
+    orders: o[i - first] ?? [],
+    journals: j[i] ?? [],
   }));
 }
 
 const stretchesOf = ({ marketId, matches }: LeavingMatches): LeavingMatches[] =>
   cut(matches, MATCHES_STEP, ({ packed }) => countFills(packed), FILLS_STEP).map((part) => ({
-    ...{ marketId, matches: part },
+    marketId,
+    matches: part,
   }));
 
 const journalSteps = (journals: readonly LeavingLines[]): LeavingLines[][] =>
@@ -292,6 +295,7 @@ const journalSteps = (journals: readonly LeavingLines[]): LeavingLines[][] =>
 /** A journal of more lines than one call takes, in several. */
 const pieces = ({ wallet, from, lines }: LeavingLines): LeavingLines[] =>
   Array.from({ length: Math.ceil(lines.length / LINES_STEP) }, (_, i) => ({
-    ...{ wallet, from: from + i * LINES_STEP },
+    wallet,
+    from: from + i * LINES_STEP,
     lines: lines.slice(i * LINES_STEP, (i + 1) * LINES_STEP),
   }));

@@ -139,7 +139,12 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
   // Soon after the snapshot, before later matches leave Redis.
   const fills = await checkStreams(options, {
-    ...{ snapshot, findings, yieldToEventLoop, states, feeRateOf, funds },
+    snapshot,
+    findings,
+    yieldToEventLoop,
+    states,
+    feeRateOf,
+    funds,
     position,
   });
   await checkOutbox({ ...options, findings, states, position });
@@ -147,7 +152,8 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkAgenda({ ...options, findings, onStep: async () => yieldToEventLoop() }, documents.keys());
   const { redis, run, keys } = options;
   const matches = createMatches({
-    ...{ ...options, settlements: createSettlements(options) },
+    ...options,
+    settlements: createSettlements(options),
     funds: funds === null ? 'paper' : 'chain',
   });
   const onStep = async () => yieldToEventLoop();
@@ -227,7 +233,12 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
       id,
       await checkMarketMatches(options, {
         ...streams,
-        ...{ id, state, matchChecks, settlements, unsettled, atMs },
+        id,
+        state,
+        matchChecks,
+        settlements,
+        unsettled,
+        atMs,
       }),
     );
   }

@@ -31,13 +31,17 @@ export async function checkAccounts(
     const [reserved, found] = [expected.cash.get(wallet) ?? 0, account?.reservedMicro ?? 0];
     if (reserved !== found) {
       findings.compare(formatMicro(reserved), text(found), {
-        ...{ kind: 'RESERVED_COLLATERAL', wallet, asset: 'COLLATERAL' },
+        kind: 'RESERVED_COLLATERAL',
+        wallet,
+        asset: 'COLLATERAL',
         detail: 'collateral reserved, against the open BUY orders of the wallet',
       });
     }
     if (account?.onChain) {
       findings.compare(formatMicro(resting.get(wallet) ?? 0), formatMicro(account.onChain.restingMicro), {
-        ...{ kind: 'UNSETTLED', wallet, asset: 'COLLATERAL' },
+        kind: 'UNSETTLED',
+        wallet,
+        asset: 'COLLATERAL',
         detail: 'tokens of all markets reserved, against the open SELL orders of the wallet',
       });
     }
@@ -58,7 +62,8 @@ export async function checkAccounts(
         const found = held?.[outcome].reservedMicro ?? 0;
         if (reserved === found) continue;
         findings.compare(formatMicro(reserved), text(found), {
-          ...{ kind: 'RESERVED_TOKENS', ...at },
+          kind: 'RESERVED_TOKENS',
+          ...at,
           detail: 'tokens reserved, against the open SELL orders of the wallet',
         });
       }
@@ -83,7 +88,8 @@ function checkRange(
 ): void {
   if (isPossible(freeMicro) && isPossible(reservedMicro)) return;
   findings.add({
-    ...{ kind: 'BALANCE_OUT_OF_RANGE', ...at },
+    kind: 'BALANCE_OUT_OF_RANGE',
+    ...at,
     found: `${text(freeMicro)} free, ${text(reservedMicro)} reserved`,
     detail: 'no account can hold this',
   });

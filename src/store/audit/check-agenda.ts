@@ -49,7 +49,9 @@ function check(
   if (!status || closesAtMs === undefined) return;
   const isTraded = status === 'OPEN' || status === 'PAUSED';
   findings.compare(String((isTraded ? closesAtMs : null) ?? 'none'), closes ?? 'none', {
-    ...{ kind: 'AGENDA', marketId, detail: `when a market that is ${status} is to be closed` },
+    kind: 'AGENDA',
+    marketId,
+    detail: `when a market that is ${status} is to be closed`,
   });
   const isUnpaid = ended !== null && ended !== undefined && decodePayouts(ended).paidAtMs === 0;
   if (ending === 0 && isOver(status) && (bids + asks > 0 || isUnpaid)) {

@@ -87,7 +87,9 @@ async function checkChannel(
       findings.add({ kind: 'LOST_ENTRIES', name, detail });
     }
     findings.compare(formatMicro(sumDifference(BigInt(sent) - BigInt(got))), formatMicro(amountMicro), {
-      ...{ kind: 'IN_TRANSIT', name, detail: 'entries that are not taken, against what was sent and got' },
+      kind: 'IN_TRANSIT',
+      name,
+      detail: 'entries that are not taken, against what was sent and got',
     });
     return amountMicro;
   }
@@ -155,7 +157,8 @@ async function checkNets(
     if (before.text !== after.text) continue;
     if ((before.micro - found) % WRAP === 0n) return;
     findings.compare(formatMicro(before.micro), formatMicro(found), {
-      ...{ kind: 'TRANSFERS', name: String(shard) },
+      kind: 'TRANSFERS',
+      name: String(shard),
       detail: 'what the wallets of the shard sent and did not get, against its channels',
     });
     return;

@@ -30,7 +30,9 @@ export function checkBooks(
     checkLevels(marketId, state, expected, findings);
     const liquidity = expected.liquidityMicro.get(marketId) ?? 0;
     findings.compare(formatMicro(liquidity), formatMicro(state.liquidityMicro), {
-      ...{ kind: 'LIQUIDITY', marketId, detail: 'value of the open orders at their own prices' },
+      kind: 'LIQUIDITY',
+      marketId,
+      detail: 'value of the open orders at their own prices',
     });
     checkSpread(marketId, expected, findings);
   }
@@ -47,7 +49,9 @@ function checkLevels(marketId: MarketId, state: MarketState, expected: Expected,
   for (const name of new Set([...stored.keys(), ...(wanted?.keys() ?? [])])) {
     const level = wanted?.get(name);
     findings.compare(level ? levelText(level.sizeLots, level.orders) : 'none', stored.get(name) ?? 'none', {
-      ...{ kind: 'LEVEL', marketId, side: name.startsWith('b') ? 'BID' : 'ASK' },
+      kind: 'LEVEL',
+      marketId,
+      side: name.startsWith('b') ? 'BID' : 'ASK',
       price: formatPips(Number(name.slice(1))),
       detail: 'size and number of the open orders at a price of the Yes book',
     });
@@ -65,7 +69,9 @@ function checkSpread(marketId: MarketId, expected: Expected, findings: Findings)
   }
   if (bid < ask) return;
   findings.add({
-    ...{ kind: 'CROSSED_BOOK', marketId, found: `${formatPips(bid)} bid, ${formatPips(ask)} asked` },
+    kind: 'CROSSED_BOOK',
+    marketId,
+    found: `${formatPips(bid)} bid, ${formatPips(ask)} asked`,
     detail: 'open orders that should have met',
   });
 }

@@ -71,8 +71,12 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     // All fills of a taker in its own match are one link; that of a later step names the step before.
     if (before && !isSame(before, tally.last)) {
       findings.add({
-        ...{ kind: 'FILL_CHAIN', marketId: id, orderHash, sequence: fill.sequence },
-        ...{ expected: placeText(tally.last), found: placeText(before) },
+        kind: 'FILL_CHAIN',
+        marketId: id,
+        orderHash,
+        sequence: fill.sequence,
+        expected: placeText(tally.last),
+        found: placeText(before),
         detail: 'match of the order before this one',
       });
     }
@@ -181,14 +185,20 @@ function checkOrder(
     : lots === filledLots && quote === quoteMicro && met === fillCount;
   if (!fits) {
     findings.add({
-      ...{ kind: 'FILLS', marketId, orderHash, found: fillText(filledLots, quoteMicro, fillCount) },
+      kind: 'FILLS',
+      marketId,
+      orderHash,
+      found: fillText(filledLots, quoteMicro, fillCount),
       expected: `${isRest ? 'more than ' : ''}${fillText(lots, quote, met)}`,
       detail: 'size, value and number of fills, against the matches of the order',
     });
   }
   if (!isSame(stored, last)) {
     findings.compare(placeText(last), placeText(stored), {
-      ...{ kind: 'FILL_CHAIN', marketId, orderHash, detail: 'latest match of the order' },
+      kind: 'FILL_CHAIN',
+      marketId,
+      orderHash,
+      detail: 'latest match of the order',
     });
   }
 }
@@ -235,11 +245,15 @@ export function createMarketTally(marketId: MarketId) {
       // The same money can trade any number of times: the stored volume stops at the largest exact number.
       const counted = volume < VOLUME_MAX ? volume : VOLUME_MAX;
       findings.compare(formatMicro(counted), formatMicro(state.volumeMicro), {
-        ...{ kind: 'VOLUME', marketId, detail: 'value of all matches' },
+        kind: 'VOLUME',
+        marketId,
+        detail: 'value of all matches',
       });
       const found = `${formatPips(state.lastPips ?? 0)} at ${state.lastTradeMs}`;
       findings.compare(last ? `${formatPips(last.yesPips)} at ${last.place.tradeMs}` : '0 at 0', found, {
-        ...{ kind: 'LAST_TRADE', marketId, detail: 'price in Yes and time of the last match' },
+        kind: 'LAST_TRADE',
+        marketId,
+        detail: 'price in Yes and time of the last match',
       });
     },
   };

@@ -81,7 +81,10 @@ function checkIndexes(order: AuditedOrder, { book, expiries }: Snapshot, finding
   const rank = isResting ? age : -age;
   if (order.rank !== rank) {
     findings.compare(String(rank), String(order.rank ?? 'none'), {
-      ...{ kind: 'WALLET_INDEX', orderHash, wallet, marketId },
+      kind: 'WALLET_INDEX',
+      orderHash,
+      wallet,
+      marketId,
       detail: `score of ${what} in the index of its wallet`,
     });
   }
@@ -91,7 +94,9 @@ function checkIndexes(order: AuditedOrder, { book, expiries }: Snapshot, finding
     const own = { marketId, side, sequence, score: scoreOf(order) };
     const found = places.length === 0 ? 'none' : places.map(placeName).join(' and ');
     findings.compare(isResting ? placeName(own) : 'none', found, {
-      ...{ kind: 'BOOK_ENTRY', orderHash, marketId },
+      kind: 'BOOK_ENTRY',
+      orderHash,
+      marketId,
       detail: `where ${what} stands in the book: side, score and arrival`,
     });
   }
@@ -100,7 +105,9 @@ function checkIndexes(order: AuditedOrder, { book, expiries }: Snapshot, finding
   const fits = order.isContinuing ? second !== undefined : second === due;
   if (!fits) {
     findings.compare(String(due ?? 'none'), String(second ?? 'none'), {
-      ...{ kind: 'EXPIRY_INDEX', orderHash, marketId },
+      kind: 'EXPIRY_INDEX',
+      orderHash,
+      marketId,
       detail: `second of ${what} in the index of expiries`,
     });
   }
@@ -157,26 +164,31 @@ function checkStrangers(snapshot: Snapshot, findings: Findings): void {
     if (isKnown(orderHash)) continue;
     for (const place of places) {
       findings.add({
-        ...{ kind: 'BOOK_ENTRY', orderHash, marketId: place.marketId },
-        ...{
-          expected: 'none',
-          found: placeName(place),
-          detail: 'the book names an order that is not stored',
-        },
+        kind: 'BOOK_ENTRY',
+        orderHash,
+        marketId: place.marketId,
+        expected: 'none',
+        found: placeName(place),
+        detail: 'the book names an order that is not stored',
       });
     }
   }
   for (const [orderHash, second] of snapshot.expiries) {
     if (isKnown(orderHash)) continue;
     findings.add({
-      ...{ kind: 'EXPIRY_INDEX', orderHash, expected: 'none', found: String(second) },
+      kind: 'EXPIRY_INDEX',
+      orderHash,
+      expected: 'none',
+      found: String(second),
       detail: 'the index of expiries names an order that is not stored',
     });
   }
   for (const { wallet, orderHash } of snapshot.strays.values()) {
     if (snapshot.orders.get(orderHash)?.maker === wallet || snapshot.brokenOrders.has(orderHash)) continue;
     findings.add({
-      ...{ kind: 'WALLET_INDEX', orderHash, wallet },
+      kind: 'WALLET_INDEX',
+      orderHash,
+      wallet,
       detail: "the wallet's index names an order that is not its own",
     });
   }

@@ -36,7 +36,11 @@ export async function checkOutbox(options: OutboxCheckOptions): Promise<void> {
       if (next === undefined || WITHOUT_NUMBER.includes(kind)) continue;
       if (sequence !== next) {
         findings.add({
-          ...{ kind: 'SEQUENCE', marketId, sequence, expected: String(next), found: String(sequence) },
+          kind: 'SEQUENCE',
+          marketId,
+          sequence,
+          expected: String(next),
+          found: String(sequence),
           detail: 'number of a command in the outbox, counted back from that of the market',
         });
       }

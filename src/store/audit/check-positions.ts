@@ -59,7 +59,10 @@ function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending
       const later = moved.get(`${wallet} ${marketId} ${outcome}`) ?? 0n;
       const expected = (tokens ? total(tokens[outcome]) : 0n) - later;
       findings.compare(text(expected), text(positions?.[outcome].sizeMicro ?? 0n), {
-        ...{ kind: 'POSITION', wallet, marketId, asset: ASSETS[outcome] },
+        kind: 'POSITION',
+        wallet,
+        marketId,
+        asset: ASSETS[outcome],
         detail:
           'the position of the wallet, against the tokens it holds; exchange journal rebuild puts it right',
       });

@@ -37,14 +37,17 @@ export async function checkTotals(
     const sets = payoutState(snapshot, marketId)?.setsMicro ?? state.openInterestMicro;
     for (const outcome of [0, 1] as const) {
       findings.compare(formatMicro(sets), formatMicro(supply[outcome]), {
-        ...{ kind: 'SUPPLY', marketId, asset: ASSETS[outcome] },
+        kind: 'SUPPLY',
+        marketId,
+        asset: ASSETS[outcome],
         detail: 'tokens of all holders and those paid out, against the sets that were open',
       });
     }
     checkPayouts(snapshot, marketId, state, findings);
   }
   findings.compare(formatMicro(snapshot.granted), formatMicro(held), {
-    ...{ kind: 'COLLATERAL_TOTAL', asset: 'COLLATERAL' },
+    kind: 'COLLATERAL_TOTAL',
+    asset: 'COLLATERAL',
     detail: 'collateral of all accounts and locked in sets, against what was handed out',
   });
 }
@@ -84,21 +87,25 @@ function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState
   for (const [wallet, payout] of payouts ?? []) {
     paid += BigInt(payout.cashMicro);
     findings.compare(formatMicro(worth(ended, payout)), formatMicro(payout.cashMicro), {
-      ...{ kind: 'PAYOUT', marketId, wallet, asset: 'COLLATERAL' },
+      kind: 'PAYOUT',
+      marketId,
+      wallet,
+      asset: 'COLLATERAL',
       detail: 'what the holder was paid for its tokens',
     });
   }
   const dust = dustOf(ended, paid);
   findings.compare(formatMicro(paid + dust), formatMicro(ended.paidMicro), {
-    ...{ kind: 'PAYOUT', marketId, asset: 'COLLATERAL', detail: 'what all holders were paid together' },
+    kind: 'PAYOUT',
+    marketId,
+    asset: 'COLLATERAL',
+    detail: 'what all holders were paid together',
   });
   const left = BigInt(ended.setsMicro) - BigInt(ended.paidMicro);
   findings.compare(formatMicro(ended.paidAtMs > 0 ? 0 : left), formatMicro(state.openInterestMicro), {
-    ...{
-      kind: 'PAYOUT',
-      marketId,
-      detail: 'open sets of a market that has ended, against what is left to be paid',
-    },
+    kind: 'PAYOUT',
+    marketId,
+    detail: 'open sets of a market that has ended, against what is left to be paid',
   });
 }
 
@@ -127,7 +134,9 @@ export function checkFees(snapshot: Snapshot, states: States, fees: FeesByMarket
     for (const outcome of [0, 1] as const) {
       const found = (held ? total(held[outcome]) : 0n) + BigInt(paid?.tokensMicro[outcome] ?? 0);
       findings.compare(formatMicro(charged.tokensMicro[outcome]), formatMicro(found), {
-        ...{ kind: 'FEES', marketId, asset: ASSETS[outcome] },
+        kind: 'FEES',
+        marketId,
+        asset: ASSETS[outcome],
         detail: 'tokens of the fee account, against the matches',
       });
     }
@@ -139,7 +148,9 @@ export function checkFees(snapshot: Snapshot, states: States, fees: FeesByMarket
   const account = snapshot.cash.get(FEE_ACCOUNT);
   const kept = formatMicro(cash - snapshot.repaid);
   findings.compare(kept, formatMicro(account ? total(account) : 0n), {
-    ...{ kind: 'FEES', asset: 'COLLATERAL', detail: 'collateral of the fee account, against the matches' },
+    kind: 'FEES',
+    asset: 'COLLATERAL',
+    detail: 'collateral of the fee account, against the matches',
   });
 }
 

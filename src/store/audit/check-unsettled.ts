@@ -121,7 +121,9 @@ export function createUnsettledChecks(
     const text = ({ outMicro = 0, pendingMicro = 0 }: Partial<Amounts> = {}): string =>
       `${formatMicro(outMicro)} out, ${formatMicro(pendingMicro)} pending`;
     findings.compare(text(expected), text(stored), {
-      ...{ kind: 'UNSETTLED', wallet, ...at },
+      kind: 'UNSETTLED',
+      wallet,
+      ...at,
       detail: 'amounts of matches that are not final, against the account',
     });
   }
@@ -137,7 +139,9 @@ export function createUnsettledChecks(
         formatMicro(values.get(wallet) ?? 0),
         formatMicro(account?.onChain?.unsettledMicro ?? 0),
         {
-          ...{ kind: 'UNSETTLED', wallet, asset: 'COLLATERAL' },
+          kind: 'UNSETTLED',
+          wallet,
+          asset: 'COLLATERAL',
           detail: 'value of matches that are not final, against the account',
         },
       );
@@ -226,6 +230,9 @@ const legOf = (
   paid: number,
   feeMicro: number,
 ): Leg => ({
-  ...{ order, lots, valueMicro, feeMicro },
+  order,
+  lots,
+  valueMicro,
+  feeMicro,
   takenMicro: order.side === 0 ? paid : lots * MICRO_PER_LOT,
 });

@@ -40,25 +40,30 @@ export function createLeftSums(marketId: MarketId) {
 
   function check(left: Left, findings: VerifyFindings): void {
     findings.compare(String(matches), String(left.matches), {
-      ...{ kind: 'ARCHIVE_ROWS', marketId, name: 'matches' },
+      kind: 'ARCHIVE_ROWS',
+      marketId,
+      name: 'matches',
       detail: 'matches of the market in the archive, against the number noted of those that left',
     });
     findings.compare(capped(volume), formatMicro(left.volumeMicro), {
-      ...{
-        kind: 'VOLUME',
-        marketId,
-        detail: 'value of the archived matches, against that noted of those that left',
-      },
+      kind: 'VOLUME',
+      marketId,
+      detail: 'value of the archived matches, against that noted of those that left',
     });
     const noted = [left.feeMicro, left.yesFeeMicro, left.noFeeMicro];
     for (const [i, asset] of (['COLLATERAL', 'YES', 'NO'] as const).entries()) {
       findings.compare(capped(fees[i] ?? 0n), formatMicro(noted[i] ?? 0), {
-        ...{ kind: 'FEES', marketId, asset, detail: 'fees of the archived matches, against those noted' },
+        kind: 'FEES',
+        marketId,
+        asset,
+        detail: 'fees of the archived matches, against those noted',
       });
     }
     const found = `${formatPips(left.lastPips)} at ${entryId(left)}`;
     findings.compare(`${formatPips(lastPips)} at ${entryId(last)}`, found, {
-      ...{ kind: 'LAST_TRADE', marketId, detail: 'price in Yes and place of the last archived match' },
+      kind: 'LAST_TRADE',
+      marketId,
+      detail: 'price in Yes and place of the last archived match',
     });
   }
 

@@ -240,8 +240,15 @@ export function createSnapshot(funds: Funds = 'paper'): Snapshot {
     ...ofOrders,
     ...ofBook,
     ...ofLedger,
-    ...{ expiries, holdings, markets, granted: 0n, repaid: 0n },
-    ...{ setExpiry, setHolding, setField, forgetOrder },
+    expiries,
+    holdings,
+    markets,
+    granted: 0n,
+    repaid: 0n,
+    setExpiry,
+    setHolding,
+    setField,
+    forgetOrder,
     accounts(): Set<string> {
       const all = new Set(cash.keys());
       for (const { maker } of orders.values()) all.add(maker);

@@ -160,8 +160,12 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
       Object.assign(tally, { isRest: true, last: before });
     if (before && !isSamePlace(before, tally.last)) {
       findings.add({
-        ...{ kind: 'FILL_CHAIN', marketId: id, orderHash, sequence: fill.sequence },
-        ...{ expected: entryId(tally.last), found: entryId(before) },
+        kind: 'FILL_CHAIN',
+        marketId: id,
+        orderHash,
+        sequence: fill.sequence,
+        expected: entryId(tally.last),
+        found: entryId(before),
         detail: 'match of the order before this one, in both stores',
       });
     }
@@ -178,7 +182,9 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
       : filledLots === order.filledLots && quoteMicro === order.quoteMicro && fillCount === order.fillCount;
     if (fits) return;
     findings.add({
-      ...{ kind: 'FILLS', marketId: id, orderHash },
+      kind: 'FILLS',
+      marketId: id,
+      orderHash,
       expected: `${isRest ? 'more than ' : ''}${fillText(filledLots, quoteMicro, fillCount)}`,
       found: fillText(order.filledLots, order.quoteMicro, order.fillCount),
       detail: 'size, value and number of fills, against the matches of the order in both stores',
@@ -200,7 +206,12 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
 }
 
 const NO_TALLY: Tally = {
-  ...{ order: null, filledLots: 0, quoteMicro: 0, fillCount: 0, last: FIRST_MATCH, isRest: false },
+  order: null,
+  filledLots: 0,
+  quoteMicro: 0,
+  fillCount: 0,
+  last: FIRST_MATCH,
+  isRest: false,
 };
 
 const lastOf = ({ fillMs, fillSequence }: OrderRecord): MatchPlace => ({
@@ -227,7 +238,9 @@ function createSettled(
     feeRate ??= await feeRateOf();
     const asked = matches.flatMap(({ place, fills }) =>
       Array.from({ length: partsOf(fills.length) }, (_, part) => ({
-        ...{ marketId: id, sequence: place.sequence, part },
+        marketId: id,
+        sequence: place.sequence,
+        part,
       })),
     );
     const found = new Map(

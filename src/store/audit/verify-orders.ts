@@ -102,8 +102,11 @@ async function compareCounts(
     const [least, most, found] = [before.get(wallet) ?? 0, after.get(wallet) ?? 0, counted.get(wallet) ?? 0];
     if (found <= most && (found >= least || options.droppedMs > 0)) continue;
     options.findings.add({
-      ...{ kind: 'ARCHIVE_ROWS', wallet: hashHex(Buffer.from(wallet, 'latin1')), name: 'orders' },
-      ...{ expected: String(least), found: String(found) },
+      kind: 'ARCHIVE_ROWS',
+      wallet: hashHex(Buffer.from(wallet, 'latin1')),
+      name: 'orders',
+      expected: String(least),
+      found: String(found),
       detail: 'orders of the wallet in the archive, against those that left Redis',
     });
   }

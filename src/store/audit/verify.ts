@@ -83,7 +83,10 @@ async function verifyRows({ archive, findings }: Verifying, left: readonly (stri
     const [wanted, found] = [Number(left[i] ?? 0), size[kind] + (state?.dropped[kind] ?? 0)];
     if (found >= wanted) continue;
     findings.add({
-      ...{ kind: 'ARCHIVE_ROWS', name: kind, expected: String(wanted), found: String(found) },
+      kind: 'ARCHIVE_ROWS',
+      name: kind,
+      expected: String(wanted),
+      found: String(found),
       detail: `${kind} in the archive, with those that it dropped, against those that left Redis`,
     });
   }

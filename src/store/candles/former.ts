@@ -46,5 +46,7 @@ const inventedAt = (packed: Buffer, at: number): Tally => ({
   high: pips(packed.readUInt16BE(at + 6)),
   low: pips(packed.readUInt16BE(at + 8)),
   close: pips(packed.readUInt16BE(at + 10)),
-  ...{ totalMicro: micro(0), totalLots: lots(0), totalTrades: 0 },
+  totalMicro: micro(0),
+  totalLots: lots(0),
+  totalTrades: 0,
 });

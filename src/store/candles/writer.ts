@@ -103,7 +103,11 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     if ((await series.matchesAfter(id, startOf(0), 1)).length > 0) return false;
     const tallies = minutes.map(
       ({ startMs, open, high, low, close }): Tally => ({
-        ...{ startMs, open: pips(open), high: pips(high), low: pips(low), close: pips(close) },
+        startMs,
+        open: pips(open),
+        high: pips(high),
+        low: pips(low),
+        close: pips(close),
         ...NO_TOTALS,
       }),
     );

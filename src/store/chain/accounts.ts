@@ -99,7 +99,8 @@ export function createChainAccounts({
     const head = blockOf(found, 'head');
     const finalNotedMs = Number(found.finalNotedMs);
     return {
-      ...{ final, finalNotedMs },
+      final,
+      finalNotedMs,
       followedMs: Math.min(finalNotedMs, Math.max(final.timeMs, head?.timeMs ?? 0)),
       head,
       headNotedMs: head && Number(found.headNotedMs),
@@ -218,7 +219,9 @@ function tokensOf(
       {
         balanceMicro: held,
         heldMicro: isApproved ? held : 0,
-        ...{ reservedMicro: reserved, outMicro: out, pendingMicro: pending },
+        reservedMicro: reserved,
+        outMicro: out,
+        pendingMicro: pending,
       },
       cap,
     );
@@ -231,8 +234,11 @@ function tokensOf(
 function assetOf(amounts: Readonly<Record<keyof Amounts, number>>, cap: number | null): ChainAsset {
   const { balanceMicro, heldMicro, reservedMicro, outMicro, pendingMicro } = amounts;
   return {
-    ...{ balanceMicro: micro(balanceMicro), heldMicro: micro(heldMicro), outMicro: micro(outMicro) },
-    ...{ reservedMicro: micro(reservedMicro), pendingMicro: micro(pendingMicro) },
+    balanceMicro: micro(balanceMicro),
+    heldMicro: micro(heldMicro),
+    outMicro: micro(outMicro),
+    reservedMicro: micro(reservedMicro),
+    pendingMicro: micro(pendingMicro),
     capMicro: cap === null ? null : micro(cap),
     freeMicro: micro(Math.min(heldMicro, cap ?? heldMicro) - reservedMicro - outMicro),
   };

@@ -201,7 +201,8 @@ function unpackIntent(field: Buffer, packed: Buffer): Intent {
   return {
     lane: hashHex(field.subarray(0, ADDRESS_BYTES)),
     nonce: field.readUIntBE(ADDRESS_BYTES, field.length - ADDRESS_BYTES),
-    ...{ createdAtMs, updatedAtMs },
+    createdAtMs,
+    updatedAtMs,
     matches: parts(INTENT.bytes, matches, MATCH_BYTES).map((match) => ({
       ...settlementKey(match),
       tradeMs: match.readUIntBE(NAME_BYTES, TRADE_MS_BYTES),

@@ -109,7 +109,9 @@ export function createObserving({
         marketId: raw.toString('latin1', ADDRESS_BYTES),
       })),
       unknown: slices(unknown, NAME_BYTES).map(settlementKey),
-      ...{ settled, cancelled, more: more === 1 },
+      settled,
+      cancelled,
+      more: more === 1,
     };
   }
 

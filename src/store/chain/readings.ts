@@ -46,7 +46,9 @@ function packReading(reading: WalletReading, microOf: (amount: bigint) => number
     READING.pack({ ...head, markets: tokens.length }),
     ...tokens.map(({ marketId, balances: [yes, no] }) =>
       TOKENS_READING.pack({
-        ...{ marketId: Buffer.from(marketId, 'latin1'), yesMicro: microOf(yes), noMicro: microOf(no) },
+        marketId: Buffer.from(marketId, 'latin1'),
+        yesMicro: microOf(yes),
+        noMicro: microOf(no),
       }),
     ),
   ];

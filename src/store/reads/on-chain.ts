@@ -6,19 +6,26 @@ import { isRemembered } from '../records/strikes';
 import type { Reads } from './reads';
 
 const NOTHING: ChainAsset = {
-  ...{ balanceMicro: micro(0), heldMicro: micro(0), capMicro: null, reservedMicro: micro(0) },
-  ...{ outMicro: micro(0), pendingMicro: micro(0), freeMicro: micro(0) },
+  balanceMicro: micro(0),
+  heldMicro: micro(0),
+  capMicro: null,
+  reservedMicro: micro(0),
+  outMicro: micro(0),
+  pendingMicro: micro(0),
+  freeMicro: micro(0),
 };
 /** A wallet that was never read, and has not ordered. */
 const UNKNOWN: ChainAccount = {
-  ...{ asOfBlock: 0, nonce: 0, hasCode: false, approvedForAll: false, allowanceMicro: micro(0) },
-  ...{
-    collateral: NOTHING,
-    tokens: [],
-    unsettledMicro: micro(0),
-    settledMicro: micro(0),
-    restingMicro: micro(0),
-  },
+  asOfBlock: 0,
+  nonce: 0,
+  hasCode: false,
+  approvedForAll: false,
+  allowanceMicro: micro(0),
+  collateral: NOTHING,
+  tokens: [],
+  unsettledMicro: micro(0),
+  settledMicro: micro(0),
+  restingMicro: micro(0),
   strikes: null,
 };
 
@@ -43,7 +50,9 @@ function standingOf(account: ChainAccount, firstMicro: Micro, nowMs: number): St
   const { unsettledMicro, settledMicro, restingMicro, collateral, hasCode, strikes } = account;
   const remembered = strikes && isRemembered(strikes, nowMs) ? strikes : null;
   return {
-    ...{ limit: trustLimitOf(firstMicro, settledMicro, hasCode), unsettledMicro, settledMicro },
+    limit: trustLimitOf(firstMicro, settledMicro, hasCode),
+    unsettledMicro,
+    settledMicro,
     committedMicro: micro(unsettledMicro + collateral.reservedMicro + restingMicro),
     strikes: remembered?.count ?? 0,
     lastStrike: remembered && { reason: remembered.reason, tradeId: remembered.tradeId },

@@ -54,7 +54,9 @@ export function decodeChainCash(packed: Buffer): CashAccount {
   const { reservedMicro, nonce, outMicro, pendingMicro, unsettledMicro, restingMicro } =
     CHAIN_CASH.read(packed);
   return {
-    ...{ freeMicro: 0, reservedMicro, nonce },
+    freeMicro: 0,
+    reservedMicro,
+    nonce,
     onChain: { outMicro, pendingMicro, unsettledMicro, restingMicro },
   };
 }

@@ -83,8 +83,14 @@ const withFill = ({ totalMicro, totalLots, totalTrades }: Totals, fill: Fill): T
 });
 
 const flatTally = (startMs: number, price: Pips, { totalMicro, totalLots, totalTrades }: Totals): Tally => ({
-  ...{ startMs, open: price, high: price, low: price, close: price },
-  ...{ totalMicro, totalLots, totalTrades },
+  startMs,
+  open: price,
+  high: price,
+  low: price,
+  close: price,
+  totalMicro,
+  totalLots,
+  totalTrades,
 });
 
 /** The mark of series that replace those of `mark`. */
@@ -120,7 +126,11 @@ export function withVolumes(tallies: readonly Tally[]): Candle[] {
   return tallies.map(({ startMs, open, high, low, close, ...totals }, i) => {
     const before = tallies[i - 1] ?? NO_TOTALS;
     return {
-      ...{ startMs, open, high, low, close },
+      startMs,
+      open,
+      high,
+      low,
+      close,
       volumeMicro: micro(totals.totalMicro - before.totalMicro),
       sizeLots: lots(totals.totalLots - before.totalLots),
       trades: totals.totalTrades - before.totalTrades,

@@ -76,6 +76,8 @@ const listedOf = ({
   listIndex,
   record,
 }: ArchivedSettlement): SettlementEntry => ({
-  ...{ listMs, listIndex, record },
+  listMs,
+  listIndex,
+  record,
   key: { marketId, sequence, part },
 });

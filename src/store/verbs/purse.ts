@@ -113,7 +113,11 @@ export function createPurse({ channels, count, grantMicro, onPull = () => undefi
     if (home === shard) return { atHome: null };
     const needMicro = lacking.requiredMicro - lacking.availableMicro;
     const sent = await channels.send({
-      ...{ from: home, to: shard, wallet, needMicro, token: '' },
+      from: home,
+      to: shard,
+      wallet,
+      needMicro,
+      token: '',
       home: { grantMicro },
     });
     if (sent.code !== 'OK') return { atHome: sent.code === 'SHORT' ? sent.atHome : null };

@@ -49,7 +49,9 @@ afterAll(async () => {
 function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer])[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const hash = (key: string, more: object = {}) => ({
-    ...{ key: base64(key), type: 'hash', values: [base64('f'), base64('v')] },
+    key: base64(key),
+    type: 'hash',
+    values: [base64('f'), base64('v')],
     ...more,
   });
   const stream = (values: string[], more: object = {}) =>

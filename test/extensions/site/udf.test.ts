@@ -65,8 +65,13 @@ test('the feed describes its abilities, and returns the time in seconds', async 
 test('a symbol is an outcome of a market, with the scale of its prices', async () => {
   const yes = (await exchange.client.get(`/udf/symbols?symbol=${market.slug}`)).body;
   expect(yes).toMatchObject({
-    ...{ ticker: `${market.slug}.YES`, description: 'Does the chart show it? Yes', minmov: 1 },
-    ...{ pricescale: 100, session: '24x7', has_intraday: true, data_status: 'streaming' },
+    ticker: `${market.slug}.YES`,
+    description: 'Does the chart show it? Yes',
+    minmov: 1,
+    pricescale: 100,
+    session: '24x7',
+    has_intraday: true,
+    data_status: 'streaming',
   });
   // A chart asks again for the ticker that it was given, with the exchange in front.
   const again = (await exchange.client.get(`/udf/symbols?symbol=${yes.exchange}:${yes.ticker}`)).body;

@@ -67,11 +67,20 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
     expirationSec = 0,
   ) {
     const reply = await engine.place({
-      ...{ marketId: terms.id, orderHash: `0x${randomBytes(32).toString('hex')}`, maker },
+      marketId: terms.id,
+      orderHash: `0x${randomBytes(32).toString('hex')}`,
+      maker,
       order: { side, outcome, pricePips: pips(price), sizeLots: lots(size), budgetMicro: micro(0) },
-      ...{ orderType: 'GTC', selfTradePrevention: 'NONE', expirationSec, nonce: 0 },
-      ...{ feeRateBps: terms.feeRateBps, lotLots: terms.lotLots, deadlineMs: 0, clientOrderId: null },
-      ...{ signed: signedAs(randomBytes(8).toString('hex'), 0), dryRun: false },
+      orderType: 'GTC',
+      selfTradePrevention: 'NONE',
+      expirationSec,
+      nonce: 0,
+      feeRateBps: terms.feeRateBps,
+      lotLots: terms.lotLots,
+      deadlineMs: 0,
+      clientOrderId: null,
+      signed: signedAs(randomBytes(8).toString('hex'), 0),
+      dryRun: false,
     });
     const { marketId, fillMs: tradeMs, sequence } = reply.record;
     if (reply.fills.length > 0) matched.push({ marketId, tradeMs, sequence });
@@ -119,8 +128,22 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
   }
 
   return {
-    ...{ redis, run, keys, engine, markets, matches, settlements, wallets, known },
-    ...{ audit, createMarket, place, split, settle, liveMarket, endedMarket },
+    redis,
+    run,
+    keys,
+    engine,
+    markets,
+    matches,
+    settlements,
+    wallets,
+    known,
+    audit,
+    createMarket,
+    place,
+    split,
+    settle,
+    liveMarket,
+    endedMarket,
     stop: () => redis.disconnect(),
   };
 }

@@ -98,7 +98,10 @@ test('strikes suspend for a minute, an hour and a day, say which trade failed an
   const { buy, place, observing, chain, clock, now } = books;
   const DAY_MS = 24 * 3_600_000;
   const reads = accountReads({
-    ...{ accounts: books.accounts, unsettledMaxNewMicro: micro(0), now, owed: () => [] },
+    accounts: books.accounts,
+    unsettledMaxNewMicro: micro(0),
+    now,
+    owed: () => [],
     market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
   });
   const standing = async () => (await reads.balances(bob)).standing;
@@ -116,7 +119,9 @@ test('strikes suspend for a minute, an hour and a day, say which trade failed an
     const [strikes, untilMs] = [isLast ? 1 : turn + 1, now() + suspendedMs];
     const tradeId = `${key.marketId}-${key.sequence}-${key.part}`;
     expect(await standing()).toMatchObject({
-      ...{ strikes, suspendedUntilMs: untilMs, lastStrike: { reason: 'TOKENS', tradeId } },
+      strikes,
+      suspendedUntilMs: untilMs,
+      lastStrike: { reason: 'TOKENS', tradeId },
     });
     const until = new Date(untilMs).toISOString();
     const refused = { code: 'WALLET_SUSPENDED', extra: { until, tradeId, strikes, failureReason: 'TOKENS' } };
@@ -135,13 +140,24 @@ test('a wallet sees its limits before it is refused, and they are those of the r
   await matched(books);
   await place(buy(bob, 0, '3', '0.20'));
   const reads = accountReads({
-    ...{ accounts: books.accounts, unsettledMaxNewMicro: parseMicro('15'), now: books.now, owed: () => [] },
+    accounts: books.accounts,
+    unsettledMaxNewMicro: parseMicro('15'),
+    now: books.now,
+    owed: () => [],
     market: async () => ({ terms: { tokenIds: ['1', '2'] } }) as never,
   });
   const { standing } = presentBalances(await reads.balances(bob));
   expect(standing).toEqual({
-    ...{ unsettled: '6', unsettledLimit: '15', committed: '6.6', committedLimit: '150', settled: '0' },
-    ...{ growsAt: '150', strikes: 0, failureReason: null, tradeId: null, suspendedUntil: null },
+    unsettled: '6',
+    unsettledLimit: '15',
+    committed: '6.6',
+    committedLimit: '150',
+    settled: '0',
+    growsAt: '150',
+    strikes: 0,
+    failureReason: null,
+    tradeId: null,
+    suspendedUntil: null,
   });
   await expect(place(buy(bob, 0, '50', '0.20'))).rejects.toMatchObject({
     extra: { limit: standing?.unsettledLimit, unsettled: standing?.unsettled },

@@ -181,8 +181,10 @@ export async function differences(
       const free = model.means(wallet, asset) - reserved - out;
       const expected = { reserved, out, pending, free };
       const told = {
-        ...{ reserved: stored?.reservedMicro ?? 0, out: stored?.outMicro ?? 0 },
-        ...{ pending: stored?.pendingMicro ?? 0, free: stored?.freeMicro ?? 0 },
+        reserved: stored?.reservedMicro ?? 0,
+        out: stored?.outMicro ?? 0,
+        pending: stored?.pendingMicro ?? 0,
+        free: stored?.freeMicro ?? 0,
       };
       for (const name of ['reserved', 'out', 'pending', 'free'] as const) {
         if (told[name] !== expected[name])

@@ -48,8 +48,18 @@ export class Fuzz {
 
   step(): Promise<string> {
     const kind = this.random.weighted({
-      ...{ order: 40, cancel: 5, wallet: 12, settle: 15, mine: 12, head: 8, final: 10, partly: 3, late: 2 },
-      ...{ rollback: 2, void: 3, time: 4 },
+      order: 40,
+      cancel: 5,
+      wallet: 12,
+      settle: 15,
+      mine: 12,
+      head: 8,
+      final: 10,
+      partly: 3,
+      late: 2,
+      rollback: 2,
+      void: 3,
+      time: 4,
     });
     return this[kind]();
   }

@@ -68,12 +68,10 @@ test('a failed match gives every wallet back what it took, and cancels and suspe
   expect(await told(books, bob)).toEqual(['5 0 0 0', '100 0 0 0', '100 0 0 0']);
   const page = await books.settlements.list({}, { limit: 10, cursor: null });
   expect(page.records[0]).toMatchObject({
-    ...{
-      settlementStatus: 'FAILED',
-      failureReason: 'COLLATERAL',
-      failedWallet: bob,
-      blockNumber: chain.head,
-    },
+    settlementStatus: 'FAILED',
+    failureReason: 'COLLATERAL',
+    failedWallet: bob,
+    blockNumber: chain.head,
   });
   const stored = await books.settlements.orders([resting.record.orderHash]);
   expect(stored.get(resting.record.orderHash)).toMatchObject({ status: 'CANCELLED', reason: 'FUNDS' });

@@ -22,7 +22,12 @@ test('a block that takes several calls cancels no order of a wallet that can pay
   expect(waiting.size).toBe(makers.length);
   for (const { match } of waiting.values()) chain.settle(match);
   expect(await books.observe(chain.mine())).toEqual({
-    ...{ moved: false, unread: [], unknown: [], settled: makers.length, cancelled: 0, more: false },
+    moved: false,
+    unread: [],
+    unknown: [],
+    settled: makers.length,
+    cancelled: 0,
+    more: false,
   });
   expect(await told(books, makers[7] ?? '')).toEqual(['0.5 0 0 0', '0 1 0 0', '2 0 0 0']);
   expect(await told(books, alice)).toEqual(['940 0 0 0', '120 0 0 0', '0 0 0 0']);
@@ -166,7 +171,10 @@ test('the books take a block with an unknown settlement after they have reported
   const told: string[][] = [];
   let isDeaf = true;
   const ledger = createChainLedger({
-    ...{ redis, run, keys, scale: SCALE },
+    redis,
+    run,
+    keys,
+    scale: SCALE,
     async onUnknown(settlements) {
       if (isDeaf) throw new Error('nobody listens');
       told.push(settlements.map(settlementId));

@@ -25,7 +25,11 @@ async function settled({ isSpoilt = false } = {}) {
   const from = books.final() ?? to;
   const audit = createAudit({ redis, run, keys, scale: SCALE, settlementGraceMs: 0 });
   return {
-    ...{ ...books, to, from, key, ref: { ...key, tradeMs: record.fillMs } },
+    ...books,
+    to,
+    from,
+    key,
+    ref: { ...key, tradeMs: record.fillMs },
     rejoining: createRejoining(books),
     // The market of these books has no document.
     differences: async () => (await audit()).differences.filter(({ kind }) => kind !== 'DOCUMENT'),

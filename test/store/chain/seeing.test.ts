@@ -102,7 +102,10 @@ test.each([
   for (let i = 0; i < 6; i++) await books.observe(chain.mine());
   let reads = 0;
   const engine = createEngine({
-    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    run,
+    keys,
+    grantMicro: micro(0),
+    makersMax: 500,
     chain: {
       unsettledMaxNewMicro: micro(0),
       freshMaxMicro: micro(0),

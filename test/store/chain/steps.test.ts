@@ -45,7 +45,9 @@ test('an order whose process dies between two steps reserves nothing, and goes o
   };
   const { keys, see } = books;
   const chain = {
-    ...{ unsettledMaxNewMicro: micro(0), freshMaxMicro: micro(0), see },
+    unsettledMaxNewMicro: micro(0),
+    freshMaxMicro: micro(0),
+    see,
     approval: () => ({ token: '0xc0', spender: '0xee' }),
   };
   const dead = createEngine({ run, keys, grantMicro: micro(0), makersMax: 2, chain });

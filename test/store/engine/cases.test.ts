@@ -50,9 +50,18 @@ const { world } = withWorlds();
 
 function termsOf({ tickSize, lotSize }: Scenario): MarketTerms {
   return {
-    ...{ id: 'market00', slug: 's', conditionId: '0x', questionId: '0x', oracle: ZERO_ADDRESS },
-    ...{ tokenIds: ['1', '2'], outcomeNames: ['Yes', 'No'], feeRateBps: 0, createdAtMs: 0 },
-    ...{ tickPips: parsePips(tickSize), lotLots: parseLots(lotSize), minOrderLots: parseLots(lotSize) },
+    id: 'market00',
+    slug: 's',
+    conditionId: '0x',
+    questionId: '0x',
+    oracle: ZERO_ADDRESS,
+    tokenIds: ['1', '2'],
+    outcomeNames: ['Yes', 'No'],
+    feeRateBps: 0,
+    createdAtMs: 0,
+    tickPips: parsePips(tickSize),
+    lotLots: parseLots(lotSize),
+    minOrderLots: parseLots(lotSize),
   };
 }
 
@@ -61,14 +70,26 @@ function requestOf(terms: MarketTerms, submit: Submit, open: EngineWorld): Place
   const side = submit.side === 'BUY' ? 0 : 1;
   const maker = makers[submit.maker] ?? '';
   const signed: SignedOrder = {
-    ...{ salt: 1n, maker, signer: maker, taker: ZERO_ADDRESS, tokenId: BigInt(outcome + 1), side },
-    ...{ makerAmount: BigInt(submit.makerAmount), takerAmount: BigInt(submit.takerAmount) },
-    ...{ expiration: 0n, nonce: 0n, feeRateBps: 0n, signatureType: 0, signature: '0x' },
+    salt: 1n,
+    maker,
+    signer: maker,
+    taker: ZERO_ADDRESS,
+    tokenId: BigInt(outcome + 1),
+    side,
+    makerAmount: BigInt(submit.makerAmount),
+    takerAmount: BigInt(submit.takerAmount),
+    expiration: 0n,
+    nonce: 0n,
+    feeRateBps: 0n,
+    signatureType: 0,
+    signature: '0x',
   };
   const order = orderOf(signed, outcome, submit.orderType, terms, chainScale(18));
   return {
     ...open.order(side, maker, outcome, '1', '0.5'),
-    ...{ order, orderType: submit.orderType, selfTradePrevention: submit.selfTradePrevention ?? 'NONE' },
+    order,
+    orderType: submit.orderType,
+    selfTradePrevention: submit.selfTradePrevention ?? 'NONE',
   };
 }
 
@@ -84,8 +105,10 @@ async function answer(open: EngineWorld, step: Step, terms: MarketTerms, ids: Ma
     throw error;
   }
   const fills = reply.fills.map((fill) => ({
-    ...{ maker: ids.get(fill.makerHash), matchType: fill.matchType },
-    ...{ size: formatLots(fill.sizeLots), priceForTaker: formatPips(fill.pricePips) },
+    maker: ids.get(fill.makerHash),
+    matchType: fill.matchType,
+    size: formatLots(fill.sizeLots),
+    priceForTaker: formatPips(fill.pricePips),
   }));
   return { status: reply.record.status, fills, filledSize: formatLots(reply.record.filledLots) };
 }

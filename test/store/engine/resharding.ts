@@ -83,8 +83,13 @@ function drawn(random: Random, { market, sellers, traders }: Exchange): PlaceReq
     orderType: random.next() < 0.15 ? 'IOC' : 'GTC',
     selfTradePrevention: 'NONE',
     expirationSec: isExpiring ? Math.ceil(Date.now() / 1_000) + 1 + random.below(3) : 0,
-    ...{ nonce: 0, feeRateBps: 0, lotLots: market.terms.lotLots, deadlineMs: 0, clientOrderId: null },
-    ...{ signed, dryRun: false },
+    nonce: 0,
+    feeRateBps: 0,
+    lotLots: market.terms.lotLots,
+    deadlineMs: 0,
+    clientOrderId: null,
+    signed,
+    dryRun: false,
   };
 }
 

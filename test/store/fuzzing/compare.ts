@@ -26,10 +26,20 @@ export function recordOf(o: ModelOrder): OrderRecord {
   const numbers = { sizeLots: Number(o.size), filledLots: Number(o.filled), quoteMicro: Number(o.quote) };
   return {
     ...fixed,
-    ...{ orderType: request.orderType, pricePips, ...numbers, status: o.status, reason: o.reason },
-    ...{ createdAtMs: o.createdMs, updatedAtMs: o.updatedMs, sequence: o.sequence },
-    ...{ expirationSec: request.expirationSec, clientOrderId: request.clientOrderId },
-    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, fillCount: o.fillCount, isContinuing: false },
+    orderType: request.orderType,
+    pricePips,
+    ...numbers,
+    status: o.status,
+    reason: o.reason,
+    createdAtMs: o.createdMs,
+    updatedAtMs: o.updatedMs,
+    sequence: o.sequence,
+    expirationSec: request.expirationSec,
+    clientOrderId: request.clientOrderId,
+    fillMs: o.fillMs,
+    fillSequence: o.fillSequence,
+    fillCount: o.fillCount,
+    isContinuing: false,
     signed: request.signed,
   } as OrderRecord;
 }
@@ -38,16 +48,19 @@ export function fillsOf(taker: ModelOrder, fills: readonly BookedFill[]): Fill[]
   const { orderHash, order } = taker.request;
   return fills.map(({ maker, tradeMs, sequence, index, ...fill }) => ({
     // The ids of matches stay ahead of a clock that was set back.
-    ...{
-      tradeMs,
-      matchedMs: tradeMs - taker.createdMs > 60_000 ? taker.createdMs : tradeMs,
-      sequence,
-      index,
-    },
-    ...{ takerHash: orderHash, takerSide: order.side, takerOutcome: order.outcome },
+    tradeMs,
+    matchedMs: tradeMs - taker.createdMs > 60_000 ? taker.createdMs : tradeMs,
+    sequence,
+    index,
+    takerHash: orderHash,
+    takerSide: order.side,
+    takerOutcome: order.outcome,
     makerHash: maker.request.orderHash,
-    ...{ pricePips: Number(fill.price), sizeLots: Number(fill.lots), matchType: fill.type },
-    ...{ takerFeeMicro: Number(fill.takerFee), makerFeeMicro: Number(fill.makerFee) },
+    pricePips: Number(fill.price),
+    sizeLots: Number(fill.lots),
+    matchType: fill.type,
+    takerFeeMicro: Number(fill.takerFee),
+    makerFeeMicro: Number(fill.makerFee),
   })) as Fill[];
 }
 

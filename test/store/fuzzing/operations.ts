@@ -160,17 +160,17 @@ function opening(world: World, random: Random): Operation[] {
 }
 
 const WEIGHTS = {
-  ...{
-    place: 66,
-    again: 8,
-    cancel: 9,
-    sweep: 1.5,
-    expire: 2.5,
-    clock: 4,
-    convert: 5,
-    credit: 0.7,
-  },
-  ...{ ...STEP_WEIGHTS, raise: 0.6, invalidate: 1 },
+  place: 66,
+  again: 8,
+  cancel: 9,
+  sweep: 1.5,
+  expire: 2.5,
+  clock: 4,
+  convert: 5,
+  credit: 0.7,
+  ...STEP_WEIGHTS,
+  raise: 0.6,
+  invalidate: 1,
 };
 const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, sweep: 0.1, clock: 1, pause: 0.1, raise: 0.02 };
 
@@ -287,7 +287,15 @@ function place(world: World, random: Random, id: number, market: number, wallet:
   const lots = lotLots * (sweeps ? random.int(60, 200) : random.int(1, world.deep ? 2 : 8)) * world.scale;
   const size = random.chance(0.9) || world.deep ? { lots } : { all: random.pick([0, 0, 1, -1]) };
   return {
-    ...{ kind: 'place', id, market, wallet, side, outcome, type, pips: isMarket ? noLimit : own, size },
+    kind: 'place',
+    id,
+    market,
+    wallet,
+    side,
+    outcome,
+    type,
+    pips: isMarket ? noLimit : own,
+    size,
     extra: random.pick([0, 0, random.int(0, own * lotLots)]),
     least: random.pick([0, 0.5, 1, 1.5]),
     prevention: random.weighted({ NONE: 60, CANCEL_TAKER: 12, CANCEL_MAKER: 16, CANCEL_BOTH: 12 }),

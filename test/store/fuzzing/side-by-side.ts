@@ -118,7 +118,16 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
   const addresses = Array.from({ length: world.wallets }, (_, i) => addressOf(i));
   const emitted = model.emitted.splice(0).length;
   return {
-    ...{ world, run, keys, engine, model, tally, marketIds, setClock, oblivion, count },
+    world,
+    run,
+    keys,
+    engine,
+    model,
+    tally,
+    marketIds,
+    setClock,
+    oblivion,
+    count,
     ledger: {
       addresses,
       booked: new Map(),

@@ -143,7 +143,9 @@ export async function readState(
   }
   const packed = reply.at(-1) as (Buffer | null)[];
   return {
-    ...{ orderCount, outboxLength, news: entries.map(([, [, entry]]) => decodeEvent(entry)).reverse() },
+    orderCount,
+    outboxLength,
+    news: entries.map(([, [, entry]]) => decodeEvent(entry)).reverse(),
     money: read(0, 'money', storedMoney),
     markets: markets.map((id, i) => read(1 + i, id, storedMarket)),
     wallets: wallets.map((address, i) => read(1 + markets.length + i, address, storedWallet)),
@@ -158,9 +160,11 @@ function storedMoney([all, granted, expiries, ending]: MoneyReply): StoredMoney 
   const cash = [...pairs(all)].filter(([account]) => !isNetField(account)).flat();
   const nonces = [...pairs(cash)].map(([who, packed]) => [hashHex(who), packed.readUInt32BE(14)] as const);
   return {
-    ...{ cash: accounts(cash, 2), nonces: new Map(nonces) },
+    cash: accounts(cash, 2),
+    nonces: new Map(nonces),
     ending: ending.map(String).sort(),
-    ...{ granted: BigInt(granted.toString()), expiries: scored(expiries, 0) },
+    granted: BigInt(granted.toString()),
+    expiries: scored(expiries, 0),
   };
 }
 
@@ -180,7 +184,12 @@ function storedMarket([hash, bids, asks, tokens, matches, last, paid]: MarketRep
   const [id, [, packed]] = last[0] ?? [Buffer.from('0-0'), [Buffer.alloc(0), Buffer.alloc(0)]];
   const [ms = 0, sequence = 0] = id.toString().split('-').map(Number);
   return {
-    ...{ fields, levels, bids: scored(bids, 6), asks: scored(asks, 6), tokens: accounts(tokens, 4), matches },
+    fields,
+    levels,
+    bids: scored(bids, 6),
+    asks: scored(asks, 6),
+    tokens: accounts(tokens, 4),
+    matches,
     lastMatch: decodeFills(ms, sequence, packed),
     paid: accounts(paid, 3),
   };

@@ -31,7 +31,9 @@ export interface SweepWalk {
 export function sweepOf(at: number, market: number, wallet: number): SweepOperation {
   const random = createRandom(at);
   return {
-    ...{ kind: 'sweep', wallet, market: random.chance(0.7) ? market : null },
+    kind: 'sweep',
+    wallet,
+    market: random.chance(0.7) ? market : null,
     outcome: random.chance(0.3) ? random.pick([0, 1] as const) : null,
     side: random.chance(0.3) ? random.pick([0, 1] as const) : null,
     look: random.pick([1, 2, 4, 1_000, 1_000]),

@@ -44,7 +44,12 @@ const keysOf = (shard: number): ShardKeys => shards[shard] as ShardKeys;
 /** A writer as a process has it; `around` stands between it and Redis. */
 const writer = (source: number, around: (run: RunScript) => RunScript = (same) => same): AccountLogWriter =>
   createShardLogWriter({
-    ...{ redis, run: around(run), shards, source, logs, marks: createHomeMarks({ redis, shards }) },
+    redis,
+    run: around(run),
+    shards,
+    source,
+    logs,
+    marks: createHomeMarks({ redis, shards }),
     onError: () => undefined,
   });
 

@@ -69,7 +69,10 @@ async function openWorld(seed: number) {
   }
 
   return {
-    ...{ one, four, marketIds, same },
+    one,
+    four,
+    marketIds,
+    same,
     matches: Math.min(...sides.map(({ matches }) => matches)),
     wallets: Array.from({ length: world.wallets }, (_, i) => addressOf(i)),
     stop: () =>

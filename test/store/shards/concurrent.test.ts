@@ -169,7 +169,11 @@ test('when collateral on its way is not counted, an order is refused for which t
     // The gatherer that sent it has ended.
     const needMicro = 80 * UNIT;
     await w.channels.send({
-      ...{ from: 0, to: 1, wallet: Buffer.from(wallet.slice(2), 'hex'), needMicro, token: '' },
+      from: 0,
+      to: 1,
+      wallet: Buffer.from(wallet.slice(2), 'hex'),
+      needMicro,
+      token: '',
       home: { grantMicro: GRANT },
     });
     const ended = w.exchange.place(w.order(2, wallet, 0, 0, 5_000, 90 * 200));

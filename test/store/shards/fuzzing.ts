@@ -65,7 +65,11 @@ export async function createShardStage(world: World, { redis, count, patches = [
   // Two processes: what one of them remembers, the other has to find.
   const engines = [1, 2].map(() =>
     createShards({
-      ...{ redis, run, shards, makersMax, grantMicro: grantMicro as Micro },
+      redis,
+      run,
+      shards,
+      makersMax,
+      grantMicro: grantMicro as Micro,
       shardOf: async (id) => shardOf(id),
       channels: counting(channels, counted),
     }),
@@ -79,7 +83,15 @@ export async function createShardStage(world: World, { redis, count, patches = [
   }
   model.emitted.splice(0);
   const stage = {
-    ...{ world, run, engine: exchange, model, tally, marketIds, setClock, oblivion: null, keys: shards[0] },
+    world,
+    run,
+    engine: exchange,
+    model,
+    tally,
+    marketIds,
+    setClock,
+    oblivion: null,
+    keys: shards[0],
     ledger: {
       addresses: [],
       booked: new Map(),
@@ -88,9 +100,17 @@ export async function createShardStage(world: World, { redis, count, patches = [
       emitted: 0,
       granted: 0n,
     },
-    ...{ requests: new Map(), faucet: new Map(), raised: new Map(), walks: new Map(), sweeps: new Map() },
-    ...{ memory: new Map(), levels: new Map(), chains: new Map() },
-    ...{ count: counted, now: () => nowMs, toldNow: async () => nowMs },
+    requests: new Map(),
+    faucet: new Map(),
+    raised: new Map(),
+    walks: new Map(),
+    sweeps: new Map(),
+    memory: new Map(),
+    levels: new Map(),
+    chains: new Map(),
+    count: counted,
+    now: () => nowMs,
+    toldNow: async () => nowMs,
   } as unknown as SideBySide;
   const transfers = createTransfers({ redis, channels, shards, olderThanMs: 0 });
   return {

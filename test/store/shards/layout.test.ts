@@ -34,7 +34,8 @@ afterAll(async () => {
 test('a new exchange keeps the number that it was started with, and its layout in every shard', async () => {
   expect((await note(4)).count).toBe(4);
   expect(await note(4)).toEqual({
-    ...{ count: 4, growing: null },
+    count: 4,
+    growing: null,
     layouts: Array(4).fill({ layout: LAYOUT, oldest: FIRST_LAYOUT }).fill({ layout: LAYOUT, oldest: 1 }, 1),
   });
   for (const other of [1, 2, 8]) expect((await note(other)).count).toBe(4);

@@ -47,7 +47,11 @@ test(
     const channels = createChannels({ redis, run, shards });
     const send = () =>
       channels.send({
-        ...{ from: DONOR, to: TARGET, wallet: alice, needMicro: 10_000_000, token: '' },
+        from: DONOR,
+        to: TARGET,
+        wallet: alice,
+        needMicro: 10_000_000,
+        token: '',
         home: { grantMicro: GRANT },
       });
     expect(await send()).toMatchObject({ code: 'OK', entry: [expect.any(Buffer), expect.any(Buffer)] });
@@ -73,7 +77,11 @@ test(
       if (!master || !replica) throw new Error('the shard has no replica');
       const send = (): Promise<SendReply> =>
         world.channels.send({
-          ...{ from: DONOR, to: TARGET, wallet: alice, needMicro: 1_000_000, token: '' },
+          from: DONOR,
+          to: TARGET,
+          wallet: alice,
+          needMicro: 1_000_000,
+          token: '',
           home: { grantMicro: GRANT },
         });
       await until('the replica confirms', async () => isSafe(await send()));

@@ -20,7 +20,8 @@ const [alice, bob] = [walletWithHome(0, 4), walletWithHome(1, 4)];
 test('a cancel by hash finds an order that left its shard', async () => {
   const archives = [0, 1, 2, 3].map(() => createMemoryArchive());
   const w = await openShardWorld({
-    ...{ urls: [server.url], count: 4 },
+    urls: [server.url],
+    count: 4,
     pastOf: (redis, keys, shard) => createPast({ redis, keys, archive: archives[shard] as never }),
   });
   const { redis, run, shards } = w;
@@ -38,7 +39,9 @@ test('a cancel by hash finds an order that left its shard', async () => {
   });
   expect(orders).toBe(1);
   const other = await openShardWorld({
-    ...{ urls: [server.url], count: 4, isOpen: true },
+    urls: [server.url],
+    count: 4,
+    isOpen: true,
     pastOf: (client, ofShard, shard) =>
       createPast({ redis: client, keys: ofShard, archive: archives[shard] as never }),
   });

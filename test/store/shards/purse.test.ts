@@ -120,7 +120,8 @@ test('a refusal names the collateral of all shards', async () => {
 test('an order that is sent twice at once is booked once, and no copy lacks what the other reserved', async () => {
   let meanwhile: (() => Promise<unknown>) | null = null;
   const racing = await openShardWorld({
-    ...{ urls: [server.url], count: 4 },
+    urls: [server.url],
+    count: 4,
     around: (channels) => ({
       ...channels,
       // Between the refusal at the order's shard and the look at all others.

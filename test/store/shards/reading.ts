@@ -50,7 +50,11 @@ export async function openReading(options: ReadingOptions) {
     const lines = createStoredLines({ run, keys, past: NO_PAST });
     const kept = createAnswerCache({ redis, keys, clock, doubts });
     return {
-      ...{ keys, past: NO_PAST, history, settlements, matches },
+      keys,
+      past: NO_PAST,
+      history,
+      settlements,
+      matches,
       journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),
       reads: createReads({ ...door, history, clock, kept, doubts, grantMicro }),
       joining: createJoining({ ...door, joinGrantMicro: 0 }),
@@ -72,8 +76,14 @@ export async function openReading(options: ReadingOptions) {
     directory === null || channels === null
       ? first
       : readingOverShards({
-          ...{ redis, run, shards: parts, names: home.marketNames, doubts, grantMicro },
-          ...{ directory, channels },
+          redis,
+          run,
+          shards: parts,
+          names: home.marketNames,
+          doubts,
+          grantMicro,
+          directory,
+          channels,
         });
   const people = openPeople({ redis, run, shards: parts, ...several });
 

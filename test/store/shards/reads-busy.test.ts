@@ -32,8 +32,13 @@ beforeEach(async () => {
   random = createRandom(seed);
   world = await openShardWorld({ urls: [server.url], count: COUNT, around: counting });
   reading = await openReading({
-    ...{ redis: world.redis, run: world.run, shards: world.shards, marketIds: world.ids },
-    ...{ shardOf: (id: string) => Number(id.slice(-2)), grantMicro: GRANT, now: () => Date.now() },
+    redis: world.redis,
+    run: world.run,
+    shards: world.shards,
+    marketIds: world.ids,
+    shardOf: (id: string) => Number(id.slice(-2)),
+    grantMicro: GRANT,
+    now: () => Date.now(),
   });
 });
 afterEach(() => world.stop());

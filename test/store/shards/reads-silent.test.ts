@@ -18,8 +18,13 @@ beforeAll(async () => {
   cluster = await startTestCluster(3);
   world = await openShardWorld({ urls: cluster.url.split(','), count: COUNT });
   reading = await openReading({
-    ...{ redis: world.redis, run: world.run, shards: world.shards, marketIds: world.ids },
-    ...{ shardOf: (id: string) => Number(id.slice(-2)), grantMicro: GRANT, now: () => Date.now() },
+    redis: world.redis,
+    run: world.run,
+    shards: world.shards,
+    marketIds: world.ids,
+    shardOf: (id: string) => Number(id.slice(-2)),
+    grantMicro: GRANT,
+    now: () => Date.now(),
   });
 }, LIMIT_MS);
 afterAll(async () => {
@@ -83,8 +88,13 @@ test(
     const before = await reading.reads.balances(narrow);
     expect(await reading.reads.openCount(wide)).toBe(2);
     const fresh = await openReading({
-      ...{ redis: world.redis, run: world.run, shards: world.shards, marketIds: [] },
-      ...{ shardOf: () => 0, grantMicro: GRANT, now: () => Date.now() },
+      redis: world.redis,
+      run: world.run,
+      shards: world.shards,
+      marketIds: [],
+      shardOf: () => 0,
+      grantMicro: GRANT,
+      now: () => Date.now(),
     });
     const { pid } = cluster.nodes[masters[silent] as number] ?? { pid: 0 };
     process.kill(pid, 'SIGSTOP');

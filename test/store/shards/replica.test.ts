@@ -86,7 +86,9 @@ test('a transfer waits for a replica on another connection, so the commands of o
   try {
     await ready(other, READY_MS);
     const channels = createChannels({
-      ...{ redis: w.redis, run: w.run, shards: w.shards },
+      redis: w.redis,
+      run: w.run,
+      shards: w.shards,
       waiting: { redis: other, run: createScripts(other) },
     });
     const [shared, own] = [namesOf(w.redis), namesOf(other)];

@@ -92,11 +92,13 @@ test(
     const raised = createShardRaisedNonces({ redis: w.redis, shards: w.shards });
     silence();
     await expect(w.exchange.raiseNonce(alice, 'one')).rejects.toMatchObject({
-      ...{ code: 'UNAVAILABLE', extra: { nonce: '1' } },
+      code: 'UNAVAILABLE',
+      extra: { nonce: '1' },
     });
     for (const shard of [0, 1, 3])
       await expect(w.exchange.place(w.order(shard, alice, 0, 0, 5_000, 200))).rejects.toMatchObject({
-        ...{ code: 'INVALID_NONCE_VALUE', extra: { current: '1' } },
+        code: 'INVALID_NONCE_VALUE',
+        extra: { current: '1' },
       });
     await isSilent(w.exchange.invalidateAll(alice, 1));
     for (const shard of [0, 1, 3])
@@ -122,7 +124,8 @@ test(
     await everywhere(alice);
     silence();
     await expect(w.exchange.setMode('CANCEL_ONLY')).rejects.toMatchObject({
-      ...{ code: 'UNAVAILABLE', extra: { mode: 'CANCEL_ONLY', silent: [SILENT] } },
+      code: 'UNAVAILABLE',
+      extra: { mode: 'CANCEL_ONLY', silent: [SILENT] },
     });
     await expect(w.reserve(3, alice, 1)).rejects.toMatchObject({ code: 'CANCEL_ONLY' });
     expect(await w.exchange.enforceMode()).toEqual({ changed: [], silent: [SILENT] });

@@ -40,9 +40,15 @@ function deadly(channels: Channels, mayDie: () => boolean): Channels {
       return result;
     };
   return {
-    ...{ send: step(channels.send), take: step(channels.take), drain: step(channels.drain) },
-    ...{ hold: step(channels.hold), isHeld: step(channels.isHeld), notedOf: channels.notedOf },
-    ...{ release: step(channels.release), shardsOf: step(channels.shardsOf), look: step(channels.look) },
+    send: step(channels.send),
+    take: step(channels.take),
+    drain: step(channels.drain),
+    hold: step(channels.hold),
+    isHeld: step(channels.isHeld),
+    notedOf: channels.notedOf,
+    release: step(channels.release),
+    shardsOf: step(channels.shardsOf),
+    look: step(channels.look),
     lift: step(channels.lift),
   };
 }
@@ -63,7 +69,8 @@ async function storm(urls: readonly string[], pulls: number, seed: number): Prom
   let isDeadly = true;
   let killed = 0;
   const w: ShardWorld = await openShardWorld({
-    ...{ urls, count: COUNT },
+    urls,
+    count: COUNT,
     around: (channels) => deadly(channels, () => isDeadly && random.chance(0.05) && ++killed > 0),
   });
   // Another process, whose steps do not end early.

@@ -41,7 +41,11 @@ export async function openTwins(manyUrl: string, oneUrl: string) {
   for (const id of ids)
     await engine.createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
   const many: Twin = {
-    ...{ engine: w.exchange, other: second.exchange, run: w.run, shards: w.shards, ids },
+    engine: w.exchange,
+    other: second.exchange,
+    run: w.run,
+    shards: w.shards,
+    ids,
     redis: w.redis as Redis,
   };
   const one: Twin = { engine, other: engine, redis, run, shards: [keys], ids };

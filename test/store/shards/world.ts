@@ -70,7 +70,12 @@ export async function openShardWorld(options: ShardWorldOptions) {
   };
   const grant = micro(grantMicro);
   const exchange = createShards({
-    ...{ redis, run, shards, shardOf, grantMicro: grant, makersMax: 500 },
+    redis,
+    run,
+    shards,
+    shardOf,
+    grantMicro: grant,
+    makersMax: 500,
     ...(options.pastOf && { pasts: shards.map((keys, k) => options.pastOf?.(redis, keys, k) as Past) }),
     channels: around(channels),
   });
@@ -93,10 +98,22 @@ export async function openShardWorld(options: ShardWorldOptions) {
       orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,
       maker,
       order: {
-        ...{ side, outcome, pricePips: pips(pricePips), sizeLots: lots(sizeLots), budgetMicro: micro(0) },
+        side,
+        outcome,
+        pricePips: pips(pricePips),
+        sizeLots: lots(sizeLots),
+        budgetMicro: micro(0),
       },
-      ...{ orderType: 'GTC', selfTradePrevention: 'NONE', expirationSec: 0, nonce: 0, feeRateBps: 0 },
-      ...{ lotLots: lots(1), deadlineMs: 0, clientOrderId: null, signed, dryRun: false },
+      orderType: 'GTC',
+      selfTradePrevention: 'NONE',
+      expirationSec: 0,
+      nonce: 0,
+      feeRateBps: 0,
+      lotLots: lots(1),
+      deadlineMs: 0,
+      clientOrderId: null,
+      signed,
+      dryRun: false,
       ...more,
     };
   }
@@ -109,7 +126,17 @@ export async function openShardWorld(options: ShardWorldOptions) {
   const transfers = createTransfers({ redis, channels, shards, olderThanMs: 0 });
 
   return {
-    ...{ redis, run, shards, channels, exchange, ids, order, reserve, differences, inTransit, transfers },
+    redis,
+    run,
+    shards,
+    channels,
+    exchange,
+    ids,
+    order,
+    reserve,
+    differences,
+    inTransit,
+    transfers,
     homeOf: (address: string): number => homeOf(addressBytes(address), count),
     stop: () => disconnect(redis),
   };

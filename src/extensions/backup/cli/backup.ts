@@ -11,7 +11,12 @@ import { copyReplica } from '../store/replica';
 import { restoreBackup } from '../store/restore';
 
 const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions => ({
-  ...{ redis, run, shards, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
+  redis,
+  run,
+  shards,
+  now: clock.now,
+  chainId: config.chainId,
+  exchange: config.exchangeAddress,
 });
 
 interface BackupFlags {

@@ -87,7 +87,7 @@ export async function readKey(redis: RedisClient, key: Buffer, use: Use): Promis
   if (type === 'none') return { sum: null, isThere: false };
   const ttlMs = Math.max(0, await redis.pttl(key));
   const piece = (values: readonly Buffer[], more: Partial<BackupPiece> = {}): Promise<void> =>
-    use({ ...{ key: base64(key), type, values: values.map(base64) }, ...more });
+    use({ key: base64(key), type, values: values.map(base64), ...more });
   await piece([], { ttlMs });
   const sum = createSum();
   switch (type) {

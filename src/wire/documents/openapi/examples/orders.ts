@@ -30,8 +30,14 @@ export const SUBMISSION = {
   fillCount: 1,
   fills: [
     {
-      ...{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH },
-      ...{ fee: '0', feeAsset: 'YES', matchedAt: MATCHED_AT },
+      tradeId: TRADE_ID,
+      price: '0.6',
+      size: '40',
+      matchType: 'MINT',
+      makerOrderHash: BOB_HASH,
+      fee: '0',
+      feeAsset: 'YES',
+      matchedAt: MATCHED_AT,
     },
   ],
   sequence: SEQUENCE,
