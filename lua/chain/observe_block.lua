@@ -10,16 +10,18 @@
 --          matches and orders of the wallets named, and the books of orders that are cancelled, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 number I6 and hash c32 of the block that the cursor is at, empty for none
 --          3 the new block (lib/cursor)   4 what else this part does 0, COVERS or LAST   5 readings at the new block, packed (lib/readings)
---          6... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
+--          6 what wallets converted themselves, back to back, reported when the cursor moves: CONVERSION
+--          7... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
 -- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; UNREAD or UNKNOWN, and the
 --          cursor does not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first, and
 --          `unknown` the names of settlements that are not here, ended otherwise or cannot be read, to be heeded first; of
 --          these, one that FAILED here and that the chain has settled is CONFIRMED now.
 --          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
 --          cancel (a later call with its reading or cancel_unpaid does it)
--- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order
+-- Emits    BALANCE for each conversion; SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order
 --          that gets lots of a failed match back (lib/restoring); MARKET for each that failed
--- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
+-- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CONVERSIONS_MAX
+--          conversions of src/jobs/chain/gathering.ts, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')
 local finality = require('lib.finality')
@@ -33,6 +35,8 @@ local EVENT, NAME_BYTES = '>c15BBI6c32c20', 15
 -- After its readings and settlements a part also cancels the orders that the wallets of its readings can no longer pay; and the
 -- last part moves the cursor.
 local COVERS, LAST = 1, 2
+-- Market, wallet, reason (lib/outbox), collateral, Yes, No.
+local CONVERSION, CONVERSION_BYTES = '>c8c20BI7I7I7', 50
 
 local shard, stage = ARGV[1], tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
@@ -81,7 +85,7 @@ end
 local list = readings.unpack(ARGV[5])
 readings.store(shard, list, number)
 local hold = redis.call('HGET', shard .. 'funds', 'hold')
-for i = 6, #ARGV do
+for i = 7, #ARGV do
   settle(ARGV[i], hold)
 end
 if stage >= COVERS then
@@ -89,6 +93,10 @@ if stage >= COVERS then
 end
 if stage == LAST and unread == '' and unknown == '' then
   cursor.follow(shard, ARGV[3], now_ms)
+  for at = 1, #ARGV[6], CONVERSION_BYTES do
+    local market, wallet, reason, collateral, yes, no = struct.unpack(CONVERSION, ARGV[6], at)
+    outbox.write_moves(shard, market, 0, now_ms, wallet, outbox.move(reason, collateral, yes, no))
+  end
 end
 local code = unread ~= '' and 'UNREAD' or unknown ~= '' and 'UNKNOWN' or 'OK'
 return { code, integer.text(now_ms), settled, left.cancelled, left.more and 1 or 0, unread, unknown }

@@ -19,6 +19,8 @@ outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM, outbox
 -- With funds on a chain: the end of a match that failed, for a wallet that bought and one that sold. Between these codes is the one
 -- that the journal uses for trades (src/store/records/position.ts).
 outbox.BUY_FAILED, outbox.SELL_FAILED = 6, 7
+-- A payout that a wallet took on the chain itself.
+outbox.REDEEMED = 9
 -- The market of an entry that belongs to no market.
 outbox.NO_MARKET = '--------'
 

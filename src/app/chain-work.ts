@@ -1,4 +1,5 @@
 import { checksumAddress } from '../auth/address';
+import { createConversionReader } from '../chain/conversions';
 import { createEventReader } from '../chain/exchange-events';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
@@ -46,6 +47,12 @@ function observe(config: Config, { startBlock }: ChainConfig, store: Store, log:
     wallets,
     startBlock,
     events: createEventReader(rpc, contracts.exchangeAddress),
+    conversions: createConversionReader(rpc, {
+      exchange: contracts.exchangeAddress,
+      collateral: contracts.collateralAddress,
+      conditionalTokens: contracts.conditionalTokensAddress,
+    }),
+    marketOf: async (conditionId) => (await reads.market(conditionId))?.terms ?? null,
     ledger: {
       ...ledger,
       async observeBlock(from, ...said) {

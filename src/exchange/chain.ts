@@ -61,3 +61,13 @@ export interface SettlementEvent {
   /** Only of FAILED: the guilty wallet, and why. */
   readonly fault: { readonly wallet: string; readonly reason: FaultReason } | null;
 }
+
+/** Tokens that a wallet converted itself, in a market of the exchange, in chain units. */
+export interface ConvertedTokens {
+  readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM';
+  readonly wallet: string;
+  readonly marketId: string;
+  readonly collateral: bigint;
+  readonly yes: bigint;
+  readonly no: bigint;
+}

@@ -63,7 +63,7 @@ export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change
 
 /** The payout of tokens of a market that has ended, `paidMicro` in all. */
 export function payoutChanges(
-  resolution: Ending,
+  resolution: Pick<Ending, 'outcome'>,
   [yes, no]: readonly [yes: bigint, no: bigint],
   paidMicro: bigint,
 ): readonly [yes: Change, no: Change] {
@@ -73,6 +73,15 @@ export function payoutChanges(
     { tokensMicro: -yes, collateralMicro: forYes },
     { tokensMicro: -no, collateralMicro: paidMicro - forYes },
   ];
+}
+
+/** Tokens that a wallet redeemed on the chain, whose result the exchange may not have yet: the amounts say what each was worth. */
+export function redeemedChanges(
+  [yes, no]: readonly [yes: bigint, no: bigint],
+  paidMicro: bigint,
+): readonly [yes: Change, no: Change] {
+  const outcome = paidMicro === yes ? 0 : paidMicro === no ? 1 : null;
+  return payoutChanges({ outcome }, [yes, no], paidMicro);
 }
 
 /** The reverse of a trade that failed: a sale gives the tokens back for its proceeds, a purchase the reverse. */

@@ -1,4 +1,5 @@
 import { createBlocks } from '../../src/chain/blocks';
+import { createConversionReader } from '../../src/chain/conversions';
 import { createEventReader } from '../../src/chain/exchange-events';
 import { createWalletLookup } from '../../src/chain/wallet-lookup';
 import { createWalletReader } from '../../src/chain/wallet-reader';
@@ -107,6 +108,9 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
       wallets,
       blocks: createBlocks(rpc, { kind: 'tag' }),
       events: createEventReader(rpc, exchange),
+      conversions: createConversionReader(rpc, { exchange, collateral, conditionalTokens: ctf }),
+      marketOf: async (conditionId) =>
+        conditionId === market.conditionId ? { id: MARKET_ID, tokenIds } : null,
       ledger,
       tokensOf: async (marketId) => (marketId === MARKET_ID ? tokenIds : null),
       recorded: createReadRecorded(settlements),

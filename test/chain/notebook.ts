@@ -1,4 +1,4 @@
-import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
+import type { BlockRef, ConvertedTokens, SettlementEvent, WalletReading } from '../../src/exchange/chain';
 import type { ExposedWallet, ObservedLedger } from '../../src/jobs/chain/observation';
 import type { MinedSettlement } from '../../src/store/chain/mined';
 
@@ -7,6 +7,7 @@ export interface NotedBlock {
   readonly to: BlockRef;
   readonly readings: readonly WalletReading[];
   readonly events: readonly SettlementEvent[];
+  readonly converted: readonly ConvertedTokens[];
 }
 export interface NotedHead {
   readonly head: BlockRef;
@@ -39,9 +40,9 @@ export function openNotebook(): Notebook {
     results: () => blocks.flatMap(({ events }) => events),
     finalBlock: async () => at(),
     exposed: async () => exposed,
-    observeBlock: async (from, to, readings, events) => {
+    observeBlock: async (from, to, readings, events, converted) => {
       if (from?.hash !== at()?.hash) return false;
-      blocks.push({ from, to, readings, events });
+      blocks.push({ from, to, readings, events, converted });
       return true;
     },
     mined: () => mined,

@@ -1,4 +1,5 @@
 import { createBlocks } from '../../src/chain/blocks';
+import { createConversionReader } from '../../src/chain/conversions';
 import { createEventReader, type Withdrawal } from '../../src/chain/exchange-events';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
@@ -68,6 +69,11 @@ function open(world: World, market: Market, nodes: Nodes): Observed {
     return createObservation({
       blocks: createBlocks(rpc, { kind: 'tag' }),
       events: createEventReader(rpc, exchange),
+      conversions: createConversionReader(rpc, { exchange, collateral, conditionalTokens: ctf }),
+      marketOf: async (conditionId) =>
+        conditionId === market.conditionId
+          ? { id: MARKET_ID, tokenIds: [String(market.tokens[0]), String(market.tokens[1])] }
+          : null,
       wallets: createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf }),
       ledger: book,
       tokensOf: async () => [String(market.tokens[0]), String(market.tokens[1])],

@@ -48,6 +48,8 @@ function observationOf(ledger: Notebook, options?: RpcOptions): Observation {
   return createObservation({
     blocks: createBlocks(rpc, { kind: 'tag' }),
     events: createEventReader(rpc, EMPTY_ACCOUNT),
+    conversions: { at: async () => [] },
+    marketOf: async () => null,
     wallets: createWalletReader(rpc, {
       exchange: EMPTY_ACCOUNT,
       collateral: EMPTY_ACCOUNT,

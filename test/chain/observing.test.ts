@@ -1,8 +1,9 @@
+import { id as keccakOfText } from 'ethers';
 import { matchId } from '../../src/chain/exchange-contract';
 import { approval, approvalForAll, deal, tokenTransfer, traders, transfer } from './deals';
 import { openNotebook } from './notebook';
 import { BEHIND, lower, MARKET_ID, nextName, type Observed, withObserver } from './observed';
-import { newTrader, ONE, type Trader } from './world';
+import { ctfAbi, newTrader, ONE, type Trader } from './world';
 
 /** An observer, step by step. */
 const stage = withObserver();
@@ -288,4 +289,36 @@ test('a wallet of which nothing is promised is read once it raises its nonce, an
     block.readings.filter(({ address }) => address === lower(buyer)),
   );
   expect(readings.map(({ minNonce }) => minNonce)).toEqual([7n]);
+});
+
+test('what wallets split, merge and redeem themselves is reported once, with the tokens of both outcomes', async () => {
+  const { world, book, finalize, another } = stage();
+  const market = await world.openMarket('converted');
+  const [yes, no] = market.tokens;
+  const observation = another({
+    marketOf: async (conditionId) =>
+      conditionId === market.conditionId ? { id: MARKET_ID, tokenIds: [String(yes), String(no)] } : null,
+  });
+  await finalize();
+  const trader = newTrader();
+  await world.fund(trader.address, 0n, market, 10n * ONE);
+  const send = (name: string, values: readonly unknown[]) =>
+    world.chain.send(trader.address, world.ctf, ctfAbi.encodeFunctionData(name, values));
+  const nowhere = `0x${'0'.repeat(64)}`;
+  await send('mergePositions', [world.collateral, nowhere, market.conditionId, [1, 2], 3n * ONE]);
+  const buyer = newTrader();
+  await world.fund(buyer.address, 1_000n * ONE);
+  // The exchange contract mints and transfers for a match, which is no conversion of its wallets.
+  await world.settle([deal(world, market, matchId(nextName()), [buyer, trader], 2n)]);
+  const payouts = [keccakOfText('converted'), [1n, 0n]];
+  await world.chain.send(world.deployer, world.ctf, ctfAbi.encodeFunctionData('reportPayouts', payouts));
+  await send('redeemPositions', [world.collateral, nowhere, market.conditionId, [1, 2]]);
+  await world.chain.ask('anvil_mine', `0x${BEHIND.toString(16)}`);
+  while (await observation.stepFinal());
+  const wallet = lower(trader);
+  expect(book.blocks.flatMap(({ converted }) => converted)).toEqual([
+    { kind: 'SPLIT', wallet, marketId: MARKET_ID, collateral: 10n * ONE, yes: 10n * ONE, no: 10n * ONE },
+    { kind: 'MERGE', wallet, marketId: MARKET_ID, collateral: 3n * ONE, yes: 3n * ONE, no: 3n * ONE },
+    { kind: 'REDEEM', wallet, marketId: MARKET_ID, collateral: 5n * ONE, yes: 5n * ONE, no: 7n * ONE },
+  ]);
 });

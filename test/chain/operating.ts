@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { createBlocks } from '../../src/chain/blocks';
+import { createConversionReader } from '../../src/chain/conversions';
 import { binaryMarketIds } from '../../src/chain/ctf';
 import { EXCHANGE, type MatchName, matchOf } from '../../src/chain/exchange-contract';
 import { createEventReader } from '../../src/chain/exchange-events';
@@ -101,6 +102,8 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
     wallets,
     tokensOf,
     events: createEventReader(rpc, exchange),
+    conversions: createConversionReader(rpc, { exchange, collateral, conditionalTokens }),
+    marketOf: async () => terms,
     recorded: createReadRecorded(settlements),
     onOther: async (settled) => void others.push(...settled.map(settlementId)),
     withdraw: async () => undefined,

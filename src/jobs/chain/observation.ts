@@ -1,7 +1,8 @@
 import { type Block, type Blocks, UNSETTLED_MAX } from '../../chain/blocks';
+import type { Conversion, ConversionReader } from '../../chain/conversions';
 import type { EventReader, ExchangeEvents, SettledMatch, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
-import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
+import type { BlockRef, ConvertedTokens, SettlementEvent, WalletReading } from '../../exchange/chain';
 import type { MinedSettlement } from '../../store/chain/mined';
 import {
   addMoved,
@@ -36,6 +37,7 @@ export interface ObservedLedger {
     to: BlockRef,
     readings: readonly WalletReading[],
     events: readonly SettlementEvent[],
+    converted: readonly ConvertedTokens[],
   ): Promise<boolean>;
   /**
    * Notes the state of wallets at the head, as it would be without the moves of our own contract after the block `final`. It only
@@ -49,10 +51,15 @@ export interface ObservedLedger {
 export interface ObservationParts {
   readonly blocks: Blocks;
   readonly events: EventReader;
+  readonly conversions: ConversionReader;
   readonly wallets: WalletReader;
   readonly ledger: ObservedLedger;
   /** The ids of a market's tokens: Yes, No; null for a market that the books lack. */
   readonly tokensOf: (marketId: string) => Promise<Pair | null>;
+  /** The market of a condition; null for one that the books lack. */
+  readonly marketOf: (
+    conditionId: string,
+  ) => Promise<{ readonly id: string; readonly tokenIds: Pair } | null>;
   readonly recorded: ReadRecorded;
   /**
    * Called before the ledger takes a block in which the contract settled something else under the name of a match. The match itself
@@ -98,7 +105,7 @@ export function createObservation(parts: ObservationParts): Observation {
   /** The last final state of each exposed wallet, with which that at the head is compared. */
   let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
   let limited: ReadonlySet<string> = new Set();
-  const { gather } = createGathering(blocks, events);
+  const { gather } = createGathering(blocks, events, parts.conversions);
 
   const read = (at: BlockRef, queries: Queries): Promise<readonly WalletReading[]> =>
     wallets.read(at, asQueries(queries));
@@ -129,6 +136,23 @@ export function createObservation(parts: ObservationParts): Observation {
     for (const { moves } of happened) addMoved(queries, moves, markets);
   }
 
+  /** The conversions in markets of the exchange. */
+  async function convertedIn(conversions: readonly Conversion[]): Promise<ConvertedTokens[]> {
+    const found = await Promise.all(
+      conversions.map(
+        async ({ kind, wallet, conditionId, collateral, burnt }): Promise<ConvertedTokens[]> => {
+          const market = await parts.marketOf(conditionId);
+          if (!market) return [];
+          const [yes, no] = market.tokenIds.map((id) =>
+            kind === 'REDEEM' ? (burnt.get(BigInt(id)) ?? 0n) : collateral,
+          ) as [bigint, bigint];
+          return [{ kind, wallet, marketId: market.id, collateral, yes, no }];
+        },
+      ),
+    );
+    return found.flat();
+  }
+
   /** Where an empty ledger begins, when that is before the newest final block. */
   async function beginning(newest: BlockRef): Promise<BlockRef | null> {
     if (startBlock === null || startBlock >= newest.number) return null;
@@ -144,10 +168,10 @@ export function createObservation(parts: ObservationParts): Observation {
     final = await ledger.finalBlock();
     const newest = await blocks.final();
     const from = final ?? (await beginning(newest));
-    const stretch = from ? await gather(from, newest) : { to: newest, happened: [] };
+    const stretch = from ? await gather(from, newest) : { to: newest, happened: [], conversions: [] };
     isBehind = stretch === null;
     if (stretch === null) return true;
-    const { to, happened } = stretch;
+    const { to, happened, conversions } = stretch;
     if (to.hash === final?.hash) return false;
     const withdrawals = happened.flatMap((one) => one.withdrawals);
     await withdraw(withdrawals);
@@ -159,7 +183,8 @@ export function createObservation(parts: ObservationParts): Observation {
     const others = await othersIn(happened, recorded);
     if (others.size > 0) await onOther([...others]);
     const results = happened.flatMap((one) => resultsOf(one, others));
-    if (!(await ledger.observeBlock(final, to, readings, results))) return true;
+    const converted = await convertedIn(conversions);
+    if (!(await ledger.observeBlock(final, to, readings, results, converted))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
     return true;

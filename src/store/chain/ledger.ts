@@ -42,8 +42,8 @@ export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainL
     ...createRejoining({ redis, run, keys }),
     noteMined: (list) => noteMined({ redis, keys }, list),
     finalBlock: async () => (await accounts.cursor())?.final ?? null,
-    async observeBlock(from, to, readings, events) {
-      const { moved, unread, unknown } = await observing.observeBlock(from, to, readings, events);
+    async observeBlock(from, to, readings, events, converted = []) {
+      const { moved, unread, unknown } = await observing.observeBlock(from, to, readings, events, converted);
       if (unknown.length > 0) await onUnknown?.(unknown);
       if (unread.length > 0) {
         const [first] = unread;
@@ -52,7 +52,7 @@ export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainL
         );
       }
       if (moved || unknown.length === 0) return !moved;
-      return !(await observing.observeBlock(from, to, [], [])).moved;
+      return !(await observing.observeBlock(from, to, [], [], converted)).moved;
     },
   };
 }

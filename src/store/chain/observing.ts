@@ -1,12 +1,19 @@
-import { type BlockRef, FAULT_REASONS, type SettlementEvent, type WalletReading } from '../../exchange/chain';
+import {
+  type BlockRef,
+  type ConvertedTokens,
+  FAULT_REASONS,
+  type SettlementEvent,
+  type WalletReading,
+} from '../../exchange/chain';
 import type { ChainScale } from '../../exchange/order';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import { SETTLEMENT_EVENT } from '../records/layout';
+import { CONVERSION, SETTLEMENT_EVENT } from '../records/layout';
+import { MOVE_REASONS } from '../records/moves';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { packBlock, packCursor, packReadings, readingGroups } from './readings';
+import { microOf, packBlock, packCursor, packReadings, readingGroups } from './readings';
 
 /** A wallet, and one of its markets, whose numbers are missing. */
 export interface UnreadWallet {
@@ -37,7 +44,8 @@ export interface ObservedBlock {
 export interface Observing {
   /**
    * observe_block: takes the state of the final block `to` into the books: the numbers of wallets there, and the settlements
-   * that are final in the blocks after `from` up to it. `readings` contains each wallet of a confirmed settlement with its
+   * that are final in the blocks after `from` up to it. `converted` is what wallets split, merged and redeemed there, which is
+   * reported once, when the cursor moves. `readings` contains each wallet of a confirmed settlement with its
    * market, and every exposed wallet.
    */
   observeBlock(
@@ -45,6 +53,7 @@ export interface Observing {
     to: BlockRef,
     readings: readonly WalletReading[],
     events: readonly SettlementEvent[],
+    converted?: readonly ConvertedTokens[],
   ): Promise<ObservedBlock>;
   /** observe_wallets: false when `at` is not a final block of the books, which have moved or do not know it yet. */
   observeWallets(at: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
@@ -76,6 +85,7 @@ const UNREAD_BYTES = 28;
 const ADDRESS_BYTES = 20;
 const NAME_BYTES = 15;
 const NO_WALLET = Buffer.alloc(ADDRESS_BYTES);
+const NOTHING = Buffer.alloc(0);
 
 export function createObserving({
   redis,
@@ -95,12 +105,13 @@ export function createObserving({
     from: Buffer,
     to: Buffer,
     [stage, readings, events]: Part,
+    conversions: Buffer,
   ): Promise<ObservedBlock> {
     const { cursor, cash, exposed, caps, settlements, strikes, settledLots, outbox } = keys;
     const [code, , settled, cancelled, more, unread, unknown] = await run(
       'observe_block',
       [cursor, cash, exposed, caps, settlements, strikes, settledLots, outbox],
-      [keys.prefix, from, to, stage, packReadings(readings, scale), ...events.map(packEvent)],
+      [keys.prefix, from, to, stage, packReadings(readings, scale), conversions, ...events.map(packEvent)],
     );
     return {
       moved: code.toString() === 'MOVED',
@@ -121,12 +132,14 @@ export function createObserving({
     to: BlockRef,
     readings: readonly WalletReading[],
     events: readonly SettlementEvent[],
+    converted: readonly ConvertedTokens[] = [],
   ): Promise<ObservedBlock> {
     const [before, after] = [packCursor(from), packBlock(to)];
     let all: ObservedBlock = { moved: false, unread: [], unknown: [], settled: 0, cancelled: 0, more: false };
+    const packed = Buffer.concat(converted.map((one) => packConverted(one, scale)));
     for (const part of partsOf(readings, events)) {
       if (part[0] === LAST && all.unread.length + all.unknown.length > 0) break;
-      const one = await observePart(before, after, part);
+      const one = await observePart(before, after, part, part[0] === LAST ? packed : NOTHING);
       all = {
         moved: one.moved,
         unread: [...all.unread, ...one.unread],
@@ -221,6 +234,16 @@ const packEvent = (event: SettlementEvent): Buffer =>
     block: event.blockNumber,
     transaction: hashBytes(event.transactionHash),
     wallet: event.fault?.wallet ? addressBytes(event.fault.wallet) : NO_WALLET,
+  });
+
+const packConverted = (one: ConvertedTokens, scale: ChainScale): Buffer =>
+  CONVERSION.pack({
+    marketId: Buffer.from(one.marketId, 'latin1'),
+    wallet: addressBytes(one.wallet),
+    reason: MOVE_REASONS.indexOf(one.kind === 'REDEEM' ? 'REDEEMED' : one.kind),
+    collateralMicro: microOf(one.collateral, scale),
+    yesMicro: microOf(one.yes, scale),
+    noMicro: microOf(one.no, scale),
   });
 
 const slices = (packed: Buffer, bytes: number): Buffer[] =>

@@ -27,18 +27,19 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
  * Packs readings for lua/chain/lib/readings.lua. Amounts are in micro-units, rounded down: the rest of a micro-unit stays out of
  * the books. An amount above the largest exact number counts as that number.
  */
-export function packReadings(readings: readonly WalletReading[], scale: ChainScale): Buffer {
-  const microOf = (amount: bigint): number =>
-    Number(least(amount / scale.microAmount, BigInt(Number.MAX_SAFE_INTEGER)));
-  return Buffer.concat(readings.flatMap((reading) => packReading(reading, microOf)));
-}
+export const packReadings = (readings: readonly WalletReading[], scale: ChainScale): Buffer =>
+  Buffer.concat(readings.flatMap((reading) => packReading(reading, (amount) => microOf(amount, scale))));
 
-function packReading(reading: WalletReading, microOf: (amount: bigint) => number): Buffer[] {
+/** An amount in micro-units, rounded down; one above the largest exact number counts as that number. */
+export const microOf = (amount: bigint, { microAmount }: ChainScale): number =>
+  Number(least(amount / microAmount, BigInt(Number.MAX_SAFE_INTEGER)));
+
+function packReading(reading: WalletReading, micro: (amount: bigint) => number): Buffer[] {
   const { address, collateral, approvedForAll, minNonce, hasCode, tokens } = reading;
   const head = {
     wallet: addressBytes(address),
-    balanceMicro: microOf(collateral.balance),
-    allowanceMicro: microOf(collateral.allowance),
+    balanceMicro: micro(collateral.balance),
+    allowanceMicro: micro(collateral.allowance),
     flags: (approvedForAll ? APPROVED : 0) + (hasCode ? HAS_CODE : 0),
     nonce: Number(least(minNonce, NONCE_MOST)),
   };
@@ -47,8 +48,8 @@ function packReading(reading: WalletReading, microOf: (amount: bigint) => number
     ...tokens.map(({ marketId, balances: [yes, no] }) =>
       TOKENS_READING.pack({
         marketId: Buffer.from(marketId, 'latin1'),
-        yesMicro: microOf(yes),
-        noMicro: microOf(no),
+        yesMicro: micro(yes),
+        noMicro: micro(no),
       }),
     ),
   ];

@@ -1,6 +1,12 @@
 import { Refusal } from '../../exchange/errors';
 import type { Ending, MarketId } from '../../exchange/market';
-import { type Change, failedChanges, payoutChanges, setChanges } from '../../exchange/position';
+import {
+  type Change,
+  failedChanges,
+  payoutChanges,
+  redeemedChanges,
+  setChanges,
+} from '../../exchange/position';
 import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
 import { positionOf } from '../outbox/lease';
@@ -151,6 +157,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro));
     if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro));
     const tokens = [BigInt(move.yesMicro), BigInt(move.noMicro)] as const;
+    if (move.reason === 'REDEEMED') return redeemedChanges(tokens, BigInt(move.collateralMicro));
     if (move.reason === 'BUY_FAILED' || move.reason === 'SELL_FAILED')
       return failedChanges(givesTokens(move), tokens, BigInt(move.collateralMicro));
     return payoutChanges(await resolutionOf(marketId), tokens, BigInt(move.collateralMicro));

@@ -193,6 +193,10 @@ export const TOKENS_READING = layout('>c8I7I7', ['marketId', 'yesMicro', 'noMicr
 export const SETTLEMENT_EVENT = layout('>c15BBI6c32c20', [
   ...(['name', 'status', 'reason', 'block', 'transaction', 'wallet'] as const),
 ]);
+/** What a wallet converted on the chain itself (lua/chain/observe_block.lua). */
+export const CONVERSION = layout('>c8c20BI7I7I7', [
+  ...(['marketId', 'wallet', 'reason', 'collateralMicro', 'yesMicro', 'noMicro'] as const),
+]);
 export const SETTLEMENT_END = layout('>I6Bc20', ['block', 'reason', 'wallet']);
 /** The block and the transaction of a settlement that is not final yet (src/store/chain/mined.ts). */
 export const MINED = layout('>I6c32', ['block', 'transaction']);

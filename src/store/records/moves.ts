@@ -6,13 +6,24 @@ import { OUTBOX_MOVE } from './layout';
  * such change (position.ts).
  */
 export const MOVE_REASONS = [
-  ...(['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM', null, 'BUY_FAILED', 'SELL_FAILED', 'GRANT'] as const),
+  ...([
+    'NOTHING',
+    'FAUCET',
+    'SPLIT',
+    'MERGE',
+    'REDEEM',
+    null,
+    'BUY_FAILED',
+    'SELL_FAILED',
+    'GRANT',
+    'REDEEMED',
+  ] as const),
 ] as const;
 export type MoveReason = NonNullable<(typeof MOVE_REASONS)[number]>;
 
 /**
  * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET and a GRANT
- * give collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral. The failure of a
+ * give collateral, a SPLIT takes collateral and gives tokens, a MERGE, a REDEEM and, by the wallet itself on the chain, a REDEEMED take tokens and give collateral. The failure of a
  * match on the chain undoes a purchase (BUY_FAILED takes tokens) or a sale (SELL_FAILED gives them back).
  */
 export interface Move {

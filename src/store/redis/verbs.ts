@@ -142,7 +142,7 @@ export const VERBS = {
   >(),
   observe_block: verb(
     ['cursor', 'cash', 'exposed', 'caps', 'settlements', 'strikes', 'settledLots', 'outbox'],
-    5,
+    6,
     { args: true },
   ).replies<Coded<[settled: number, cancelled: number, more: Flag, unread: Buffer, unknown: Buffer]>>(),
   observe_wallets: verb(['cursor', 'cash', 'exposed', 'caps'], 3).replies<

@@ -131,7 +131,7 @@ export function presentMove(id: string, atMs: number, move: MoveFacts, terms: Ma
   return {
     ...NO_TRADE,
     id,
-    type: reason.endsWith('_FAILED') ? 'REVERSAL' : reason,
+    type: reason.endsWith('_FAILED') ? 'REVERSAL' : reason === 'REDEEMED' ? 'REDEEM' : reason,
     occurredAt: iso(atMs),
     marketId: terms?.id ?? null,
     conditionId: terms?.conditionId ?? null,

@@ -1,7 +1,13 @@
 import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
 import { createChainLedger } from '../../../src/store/chain/ledger';
 import { createObserving } from '../../../src/store/chain/observing';
+import { createJournal } from '../../../src/store/journal/journal';
+import { decodeEvent } from '../../../src/store/outbox/outbox';
+import { addressBytes } from '../../../src/store/records/order';
+import { unpackPositions } from '../../../src/store/records/position';
 import { settlementId } from '../../../src/store/records/settlement';
+import { createMatches } from '../../../src/store/settlement/matches';
+import { createSettlements } from '../../../src/store/settlement/settlements';
 import { SCALE } from '../../support/chain-books';
 import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';
 
@@ -271,4 +277,46 @@ test('a head whose own moves were taken off after another final block does not c
   expect((await told(books, alice))[0]).toBe('95 5 0 0');
   expect(await observing.capWallets(books.final(), blockRef(head), readings)).toBe(true);
   expect((await told(books, alice))[0]).toBe('1 0 0 0');
+});
+
+test('what wallets converted themselves is told once, when the cursor moves, and is in their books', async () => {
+  const { redis, run, keys, chain, blockRef, final } = await open();
+  const observing = createObserving({ redis, run, keys, scale: SCALE });
+  const before = await redis.xlen(keys.outbox);
+  const [from, to] = [final(), blockRef(chain.mine())];
+  const units = (n: bigint): bigint => n * 1_000_000n * SCALE.microAmount;
+  const of = (kind: 'SPLIT' | 'REDEEM', collateral: bigint, yes: bigint, no: bigint) => ({
+    kind,
+    wallet: alice,
+    marketId: 'market00',
+    collateral: units(collateral),
+    yes: units(yes),
+    no: units(no),
+  });
+  const converted = [of('SPLIT', 10n, 10n, 10n), of('REDEEM', 8n, 8n, 10n)];
+  expect(await observing.observeBlock(from, to, [], [], converted)).toMatchObject({ moved: false });
+  expect(await observing.observeBlock(from, to, [], [], converted)).toMatchObject({ moved: true });
+  const entries = (await redis.xrangeBuffer(keys.outbox, '-', '+')).slice(before);
+  const events = entries.map(([, fields]) => decodeEvent(fields[1] as Buffer));
+  expect(events.map(({ kind, marketId, wallets, moves }) => [kind, marketId, wallets, moves])).toEqual([
+    ['BALANCE', 'market00', [alice], [{ reason: 'SPLIT', ...amounts(10, 10, 10) }]],
+    ['BALANCE', 'market00', [alice], [{ reason: 'REDEEMED', ...amounts(8, 8, 10) }]],
+  ]);
+  const settlements = createSettlements({ redis, run, keys, funds: 'chain' });
+  const matches = createMatches({ redis, run, keys, settlements, funds: 'chain' });
+  const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
+  await journal.catchUp();
+  const packed = await redis.hgetBuffer(keys.positions(addressBytes(alice)), 'market00');
+  // Both halves cost 5; Yes paid 8 for 8 of its 10, and No nothing.
+  expect(unpackPositions(packed as Buffer)).toMatchObject([
+    { sizeMicro: 2_000_000n, costMicro: 1_000_000n, realizedMicro: 4_000_000n },
+    { sizeMicro: 0n, costMicro: 0n, realizedMicro: -5_000_000n },
+  ]);
+  expect(await redis.llen(keys.journal(addressBytes(alice)))).toBe(2);
+});
+
+const amounts = (collateral: number, yes: number, no: number) => ({
+  collateralMicro: collateral * 1e6,
+  yesMicro: yes * 1e6,
+  noMicro: no * 1e6,
 });

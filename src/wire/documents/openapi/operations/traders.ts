@@ -83,7 +83,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Changes of the balances, newest first or oldest first',
     description:
-      'The first grant, trades, splits, merges, payments of the faucet and payouts. The `changes` of all lines add up to the balances; the grant of a wallet that an older version saw first has no line. Orders that did not trade are in `GET /me/orders`.',
+      'The first grant, trades, splits, merges, payments of the faucet and payouts. The `changes` of all lines add up to the balances; the grant of a wallet that an older version saw first has no line. With funds on a chain, what the wallet splits, merges and redeems itself is there once it is final; transfers of its own are not. Orders that did not trade are in `GET /me/orders`.',
     bearer: 'required',
     limited: true,
     parameters: [ofMarket, ...paged, ...period],
