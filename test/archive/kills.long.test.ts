@@ -21,7 +21,7 @@ import { createTwins, type Twins } from './twins';
  * has every order that was accepted, and the exchange answers as one without an archive that received the same orders.
  * TEST_KILLS makes it longer; 15 kill each of the three in each place.
  */
-const KILLS = Number(process.env.TEST_KILLS ?? 9);
+const KILLS = Number(process.env.TEST_KILLS ?? 6);
 const WALLETS = 50;
 const LIMIT_MS = 1_200_000;
 /** An order stays in Redis for a minute; a worker waits ten seconds for the lease of a dead one. */

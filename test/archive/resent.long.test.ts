@@ -14,7 +14,7 @@ import { traceOf } from '../support/trace';
 import { until } from '../support/waiting';
 
 /** Archived orders that are sent again, half of them while PostgreSQL is away. RESENT_ORDERS makes it longer. */
-const ORDERS = Number(process.env.RESENT_ORDERS ?? 2_000);
+const ORDERS = Number(process.env.RESENT_ORDERS ?? 800);
 const STEP = 200;
 const KEEP_MS = 60_000;
 const LEASE_MS = 3_600_000;

@@ -22,7 +22,7 @@ import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
-const ROUNDS = sizeOf('FAULT_ROUNDS', 10, 50);
+const ROUNDS = sizeOf('FAULT_ROUNDS', 10, 25);
 const AT_ONCE = 8;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;

@@ -16,7 +16,7 @@ import { openTrading, type TradingFleet } from './trading-fleet';
  * process or the worker is killed meanwhile. FAULT_SEED and FAULT_SECONDS choose another storm.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
-const SECONDS = Number(process.env.FAULT_SECONDS ?? 60);
+const SECONDS = Number(process.env.FAULT_SECONDS ?? 20);
 const PREFIX = '{x0}:';
 const REST_MS = 250;
 const MOVES_MIN = 4;

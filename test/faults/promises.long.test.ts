@@ -10,10 +10,10 @@ import { slowDisk } from './slow-disk';
 import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
 /** Tests one promise at a time, with counts. docs/faults.md has figures of larger ones. */
-const ORDERS = Number(process.env.FAULT_ORDERS ?? 5_000);
-const KILLS = Number(process.env.FAULT_KILLS ?? 5);
-const REPLIES = Number(process.env.FAULT_REPLIES ?? 100);
-const REQUESTS = Number(process.env.FAULT_RESTARTS ?? 2_000);
+const ORDERS = Number(process.env.FAULT_ORDERS ?? 1_500);
+const KILLS = Number(process.env.FAULT_KILLS ?? 3);
+const REPLIES = Number(process.env.FAULT_REPLIES ?? 40);
+const REQUESTS = Number(process.env.FAULT_RESTARTS ?? 800);
 const LANES = 8;
 const AT_ONCE = 20;
 /** Sockets at each process while it is replaced. */

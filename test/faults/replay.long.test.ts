@@ -24,7 +24,7 @@ import { GRANT, type Seats, startSeats } from './seats';
  * cancel-alls, some of them sent twice. Then the model plays all of them in the order of the numbers, and must produce the
  * answers and the stored state. REPLAY_COMMANDS chooses the size. No worker runs, so the outbox keeps every entry.
  */
-const COMMANDS = Number(process.env.REPLAY_COMMANDS ?? 10_000);
+const COMMANDS = Number(process.env.REPLAY_COMMANDS ?? 5_000);
 const LIMIT_MS = 120_000 + COMMANDS * 100;
 const SETTLING_MS = 300_000;
 const WALLETS = 12;

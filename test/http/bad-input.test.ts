@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => traders.stop());
 
 /** The number of cases that one run of `npm test` plays. */
-const SAMPLE = 140;
+const SAMPLE = 60;
 const whole = cases.filter((item) => item.skip === undefined);
 const played = sampleOf('cases of bad input', whole, SAMPLE);
 

@@ -18,9 +18,9 @@ import { until } from '../support/waiting';
  * Holders are paid while the paying worker is repeatedly killed with -9: the payouts equal the outstanding sets, and each
  * holder is paid once. `TEST_HOLDERS=10000 TEST_KILLS=5 npx jest test/jobs/payout-kills` is the full size.
  */
-const HOLDERS = Number(process.env.TEST_HOLDERS ?? 5_000);
+const HOLDERS = Number(process.env.TEST_HOLDERS ?? 2_000);
 const PAID_MS = 240_000;
-const KILLS = Number(process.env.TEST_KILLS ?? 9);
+const KILLS = Number(process.env.TEST_KILLS ?? 4);
 const GRANT = micro(1_000_000_000);
 /** The delay of the worker's messages to and from Redis, so that it can be killed in the middle of its work. */
 const DELAY_MS = 12;

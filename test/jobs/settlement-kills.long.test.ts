@@ -8,8 +8,8 @@ import { type Settling, startSettling } from './settling';
  * Real worker processes are killed with -9 while matches settle, and every key of BullMQ is deleted once: every fill is
  * settled exactly once. TEST_FILLS and TEST_KILLS make it longer.
  */
-const FILLS = Number(process.env.TEST_FILLS ?? 20_000);
-const KILLS = Number(process.env.TEST_KILLS ?? 9);
+const FILLS = Number(process.env.TEST_FILLS ?? 6_000);
+const KILLS = Number(process.env.TEST_KILLS ?? 4);
 const WORKERS = 2;
 /** In flight at a time. */
 const AT_ONCE = 32;

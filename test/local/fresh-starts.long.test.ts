@@ -5,7 +5,7 @@ import { blocksFor } from '../support/page-commands';
 import { ROOT, startNode } from '../support/processes';
 
 /** The programs of the first pages in the exchange that `npm start` opens, with its demo markets and their bots. */
-const STARTS = Number(process.env.FRESH_STARTS ?? 10);
+const STARTS = Number(process.env.FRESH_STARTS ?? 3);
 /** Both programs and the end. */
 const PROGRAMS_MS = 60_000;
 const READERS = 'test/readme.test.ts';

@@ -13,10 +13,10 @@ import { forgive } from '../support/watch';
 /**
  * A rolling upgrade: an earlier version and this one on one Redis, with the processes of both. The earlier one is the
  * last tag, or the commit that first named a layout; UPGRADE_FROM names another.
- * The long form trades longer (UPGRADE_ROUNDS).
+ * UPGRADE_ROUNDS makes it trade longer.
  */
 const FIRST_LAYOUT = 'd9a1c52';
-const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 200);
+const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 40);
 
 const START_MS = 120_000;
 

@@ -19,7 +19,7 @@ import {
  * A master of a real cluster is killed or silent, and no replica takes its place. The other shards go on, and a wallet whose collateral
  * may be in the silent shard gets 503, never INSUFFICIENT_BALANCE. `CLUSTER_ORDERS=1000` sends as many orders meanwhile.
  */
-const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 600);
+const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 200);
 const LIMIT_MS = 300_000;
 /** So many more until one is refused: about one in ten asks for more than its wallet has. */
 const MORE_MAX = 1_000;

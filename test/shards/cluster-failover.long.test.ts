@@ -26,7 +26,7 @@ import {
  * A replica takes the place of a shard's master while orders come in all shards: by hand, where nothing is lost, and after a kill,
  * where the epoch says that something may be, and orders that are sent again run once. `CLUSTER_ORDERS=1000` sends as many orders.
  */
-const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 600);
+const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 200);
 const LIMIT_MS = 300_000;
 const LANES = 4;
 const SHARD = 1;

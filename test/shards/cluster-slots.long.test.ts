@@ -25,7 +25,7 @@ import {
  * The slot of one of four shards moves to and fro between two masters while orders trade in all shards. `CLUSTER_ORDERS=1000` sends as
  * many orders.
  */
-const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 600);
+const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 200);
 const LIMIT_MS = 300_000;
 const MOVING = 1;
 const PREFIX = KEYS[MOVING]?.prefix ?? '';

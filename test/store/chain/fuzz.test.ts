@@ -9,7 +9,7 @@ import { fuzzChain } from './fuzz-run';
  * test/store/chain/fuzz.test.ts` replays one; `FUZZ_WORLDS=40` plays that many.
  */
 const OPERATIONS = 100;
-const WORLDS = sizeOf('FUZZ_WORLDS', 1, 40);
+const WORLDS = sizeOf('FUZZ_WORLDS', 1, 10);
 const LIMIT_MS = 900_000;
 const fresh = freshSeed();
 const seeds = process.env.SEED

@@ -15,7 +15,7 @@ import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world'
  * worker's chore a second later makes whole, on one Redis and on a cluster of three masters. `SHARD_PULLS=20000` makes as many pulls
  * and half as many reads.
  */
-const PULLS = sizeOf('SHARD_PULLS', 400, 4_000);
+const PULLS = sizeOf('SHARD_PULLS', 100, 1_000);
 const WALLETS = 16;
 const COUNT = 4;
 const LANES = 8;
