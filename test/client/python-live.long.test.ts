@@ -482,7 +482,7 @@ ifPython('an order that was never sent has no unknown outcome', async () => {
 });
 
 test.each(
-  blocksFor('clients/python/README.md', 'test/client/python-live.test.ts').map(({ line, text }) => [
+  blocksFor('clients/python/README.md', 'test/client/python-live.long.test.ts').map(({ line, text }) => [
     line,
     text,
   ]),
