@@ -181,7 +181,7 @@ function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
   local p = plan.make(q, b, first_hash, first, best_total, old and old.gone or plan.NOWHERE)
   if p.stale > plan.STALE_MAX then
     local orders = require('lib.orders')
-    return orders.clear(q.shard, q.market, p.hashes, p.count + 1, q.now_ms)
+    return orders.clear(q.shard, p.hashes, p.count + 1, q.now_ms)
   end
   local status, reason, explanation = verdict(q, p)
   if not status then

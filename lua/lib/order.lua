@@ -16,8 +16,8 @@ order.BODY = '>I6I6BI2I6I5c20c8'
 order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
 -- The positions of the kind, the maker's address and the market.
 order.KIND_AT, order.MAKER_FROM, order.MAKER_TO, order.MARKET_FROM, order.MARKET_TO = 13, 27, 46, 47, 54
--- HEAD is packed before the part of the body that the submitter packs, HEAD_BYTES its length. CHANGES are the fields that change, CHANGES_BYTES
--- their length.
+-- HEAD is packed before the part of the body that the submitter packs, HEAD_BYTES its length. CHANGES are the fields that
+-- change, CHANGES_BYTES their length.
 order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
 order.HEAD_BYTES = 12
 

@@ -135,7 +135,7 @@ end
 
 -- Ends makers that a submission met after their expiration, and those below the nonce of their wallet. The submitter then runs
 -- the submission again. The makers are `hashes` 2 to `count`. Returns the reply of place_order.
-function orders.clear(shard, market, hashes, count, now_ms)
+function orders.clear(shard, hashes, count, now_ms)
   local stale, void = {}, {}
   local records = orders.load(shard, hashes)
   for i = 2, count do

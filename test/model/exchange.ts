@@ -189,7 +189,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       const first = stale.slice(0, staleMax + 1);
       leave(m.id, first.filter(isLate), 'EXPIRED', nowMs);
       leave(m.id, first.filter(isInvalid), 'NONCE', nowMs);
-      return before ? book(r, nowMs, null, before) : place(r, nowMs, old && old.request.orderHash);
+      return before ? book(r, nowMs, null, before) : place(r, nowMs, old?.request.orderHash);
     }
     const outcome = matching.verdict(r, plan, begun);
     if ('code' in outcome) return outcome;
