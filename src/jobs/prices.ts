@@ -13,7 +13,6 @@ export function createPriceChore(candles: CandleWriter): Chore {
     name: 'count-candles',
     everyMs: COUNT_EVERY_MS,
     async run() {
-      await runEachMarket(await candles.former(), candles.adopt);
       await runEachMarket(await candles.behind(), async (id) => {
         for (let step = 0; step < STEPS_MAX && (await candles.extend(id)); step++);
       });

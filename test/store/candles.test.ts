@@ -1,4 +1,3 @@
-import { createPriceChore } from '../../src/jobs/prices';
 import type { RunningRedis } from '../../src/local/redis';
 import { createHistory, type History } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
@@ -95,48 +94,6 @@ test('a candle that is requested while its minute is half counted has all of its
   const expected = expectedBuckets(market.trades, MINUTE_MS, window.fromMs, window.lastMs).slice(0, 3);
   expect(counts).toEqual(expected.map(({ n }) => n));
   expect(shown.map(({ v }) => v)).toEqual(expected.map(({ v }) => v));
-});
-
-/** A candle as layout 1 stored it. */
-function formerCandle(startMs: number, price: number, totalMicro: number): Buffer {
-  const packed = Buffer.alloc(19);
-  packed.writeUInt32BE(startMs / MINUTE_MS, 0);
-  for (const at of [4, 6, 8, 10]) packed.writeUInt16BE(price, at);
-  packed.writeUIntBE(totalMicro, 13, 6);
-  return packed;
-}
-
-test('candles of the former layout are counted again from the matches, and their invented past is kept', async () => {
-  const random = createRandom(SEED);
-  const { redis, keys } = store;
-  const market = createMarket(store, 'candles3');
-  const startMs = BEGIN_MS - 17;
-  const former = [
-    formerCandle(startMs - 2 * MINUTE_MS, 4_000, 0),
-    formerCandle(startMs - MINUTE_MS, 4_100, 0),
-  ];
-  await redis.set(
-    keys.formerCandles(market.id, 60),
-    Buffer.concat([...former, formerCandle(startMs, 7_000, 99)]),
-  );
-  await redis.set(keys.formerCandles(market.id, 1_800), formerCandle(startMs - 30 * MINUTE_MS, 4_000, 0));
-  await redis.hset(keys.formerCandleMarks, market.id, Buffer.alloc(21, 1));
-  await market.list();
-  for (let i = 0; i < 700; i++) await market.match(random, BEGIN_MS + i * 100);
-  await createPriceChore(createCandleWriter(store)).run();
-  const window = windowOf(
-    { interval: '1m', outcome: 0, limit: 100, fromMs: undefined, toMs: undefined },
-    BEGIN_MS + HOUR_MS,
-  );
-  const found = await createHistory(store).candles(market.id, window.fromMs, window.bucketMs, window.most);
-  const { candles } = presentCandles({ ...TERMS, id: market.id }, window, found);
-  expect(candles.slice(0, 2)).toEqual([
-    { t: startMs / 1_000 - 120, o: '0.4', h: '0.4', l: '0.4', c: '0.4', v: '0', n: 0 },
-    { t: startMs / 1_000 - 60, o: '0.41', h: '0.41', l: '0.41', c: '0.41', v: '0', n: 0 },
-  ]);
-  expect(candles.reduce((sum, { n }) => sum + n, 0)).toBe(market.trades.length);
-  const left = [60, 1_800, 43_200].map((seconds) => keys.formerCandles(market.id, seconds));
-  expect(await redis.exists(...left, keys.formerCandleMarks)).toBe(0);
 });
 
 test('prices are invented for no market that has traded, counted or not', async () => {

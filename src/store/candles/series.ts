@@ -38,7 +38,7 @@ export interface SeriesOptions {
 }
 
 /** The state on which a writer builds: a mark, and the run of Redis from which it was read (src/store/redis/run.ts). */
-export interface Seen {
+interface Seen {
   readonly from: Buffer;
   readonly seen: Buffer;
 }

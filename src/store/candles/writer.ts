@@ -10,8 +10,7 @@ import {
   type Tally,
   unpackMark,
 } from '../records/candle';
-import { createFormerCandles } from './former';
-import { createSeries, END_MS, MATCHES_MAX, type Seen, type SeriesOptions, type Stretch } from './series';
+import { createSeries, END_MS, MATCHES_MAX, type SeriesOptions, type Stretch } from './series';
 
 /** The prices of one minute, in pips. */
 export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' | 'close', number>>;
@@ -24,10 +23,6 @@ export interface CandleWriter {
   /** Returns the markets with uncounted matches. */
   behind(): Promise<MarketId[]>;
   markets(): Promise<MarketId[]>;
-  /** Returns the markets with candles of layout 1. */
-  former(): Promise<MarketId[]>;
-  /** Takes over the part of a market's candles of layout 1 that its matches lack, and deletes them. */
-  adopt(id: MarketId): Promise<void>;
   /** Counts the next matches of a market; returns whether there may be more. */
   extend(id: MarketId): Promise<boolean>;
   /**
@@ -49,7 +44,6 @@ export interface CandleWriter {
  */
 export function createCandleWriter(options: SeriesOptions): CandleWriter {
   const series = createSeries(options);
-  const former = createFormerCandles(options);
 
   async function extend(id: MarketId): Promise<boolean> {
     const from = await series.from();
@@ -111,27 +105,12 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
         ...NO_TOTALS,
       }),
     );
-    return begin(id, { from, seen }, tallies);
-  }
-
-  /** Writes minutes before the first match, in a market without counted data; returns whether they were written. */
-  const begin = (id: MarketId, seen: Seen, minutes: readonly Tally[]): Promise<boolean> =>
-    series.write(id, seen, startOf(0), wholeOf(minutes));
-
-  async function adopt(id: MarketId): Promise<void> {
-    const from = await series.from();
-    const { seen } = await series.read(id, [], 0, 0);
-    const invented = seen.length === 0 ? await former.invented(id) : [];
-    // The first process does all of it.
-    if (invented.length > 0 && !(await begin(id, { from, seen }, invented))) return;
-    await former.drop(id);
+    return series.write(id, { from, seen }, startOf(0), wholeOf(tallies));
   }
 
   return {
     behind: series.behind,
     markets: series.markets,
-    former: former.markets,
-    adopt,
     extend,
     rebuild,
     preload,

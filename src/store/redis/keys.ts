@@ -88,9 +88,6 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   operation(id: string | null): TextKey<'operation'>;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
   candles(id: MarketId, seconds: number): TextKey<'candles'>;
-  /** The marks and candles of layout 1, without shares and trades (src/store/candles/former.ts). */
-  readonly formerCandleMarks: TextKey<'formerCandleMarks'>;
-  formerCandles(id: MarketId, seconds: number): TextKey<'formerCandles'>;
   /** string: token of the process that broadcasts. */
   readonly lease: TextKey<'lease'>;
   /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless its presence is renewed. */
@@ -291,8 +288,6 @@ export function shardKeys(shard = 0): ShardKeys {
     raisedNonces: text(`${prefix}nn`),
     candleMarks: text(`${prefix}km`),
     candles: (id, seconds) => text(`${market(id)}:k${seconds}`),
-    formerCandleMarks: text(`${prefix}cm`),
-    formerCandles: (id, seconds) => text(`${market(id)}:c${seconds}`),
     settlements: text(`${prefix}st`),
     settlementList: text(`${prefix}sl`),
     unsettled: text(`${prefix}su`),
