@@ -6,7 +6,6 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { askAll, orThrow } from './ask-all';
 import type { Cancels } from './cancels';
-import { createOrderHints } from './order-hints';
 
 interface ShardCancelsOptions {
   readonly redis: RedisClient;
@@ -18,15 +17,9 @@ interface ShardCancelsOptions {
   readonly part: (marketId: MarketId) => Promise<Cancels>;
 }
 
-export interface ShardCancels extends Cancels {
-  /** Remembers the shard of an order, so that a cancel without a market finds it at once. */
-  remember(orderHash: string, shard: number): void;
-}
-
 /** The verbs that end single orders, over several shards. */
-export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
+export function createShardCancels(options: ShardCancelsOptions): Cancels {
   const { redis, shards, pasts, parts, shardOf, part } = options;
-  const hints = createOrderHints();
 
   /** The shard of an order, wherever it is; null when there is no such order. */
   async function find(orderHash: string): Promise<number | null> {
@@ -65,20 +58,10 @@ export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
     });
 
   const cancel: Cancels['cancel'] = async (marketId, maker, orderHash, reason) => {
-    const hint = marketId === null ? hints.of(orderHash) : null;
-    const hinted = hint === null ? undefined : parts[hint];
-    try {
-      if (hinted) return await hinted.cancel(marketId, maker, orderHash, reason);
-    } catch (error) {
-      // The hint may be another order's.
-      if (!(error instanceof Refusal) || error.code !== 'ORDER_NOT_FOUND') throw error;
-    }
     const shard = marketId === null ? await find(orderHash) : await shardIn(marketId);
     const holder = shard === null ? undefined : parts[shard];
     if (shard === null || !holder) throw new Refusal('ORDER_NOT_FOUND');
-    const reply = await holder.cancel(marketId, maker, orderHash, reason);
-    hints.note(orderHash, shard);
-    return reply;
+    return holder.cancel(marketId, maker, orderHash, reason);
   };
 
   const expire: Cancels['expire'] = async (most) => {
@@ -92,7 +75,6 @@ export function createShardCancels(options: ShardCancelsOptions): ShardCancels {
   };
 
   return {
-    remember: hints.note,
     cancel,
     expire,
     cancelMany: async (marketId, ...rest) => (await part(marketId)).cancelMany(marketId, ...rest),

@@ -2,13 +2,11 @@ import type { MarketId } from '../../exchange/market';
 import type { Engine } from './engine';
 import type { PlaceReply, PlaceRequest } from './place';
 import type { Purse } from './purse';
-import type { ShardCancels } from './shard-cancels';
 import type { ShardNonces } from './shard-nonces';
 
 interface ShardPlacingOptions {
   readonly purse: Purse;
   readonly nonces: Pick<ShardNonces, 'withNonce'>;
-  readonly cancels: Pick<ShardCancels, 'remember'>;
   readonly shardOf: (marketId: MarketId) => Promise<number>;
   /** The engine of a shard for a wallet: at its home the first order grants collateral. */
   readonly engineAt: (shard: number, address: string) => Engine;
@@ -18,7 +16,7 @@ interface ShardPlacingOptions {
 export function createShardPlacing(
   options: ShardPlacingOptions,
 ): Pick<Engine, 'place' | 'replace' | 'convert'> {
-  const { purse, nonces, cancels, shardOf, engineAt } = options;
+  const { purse, nonces, shardOf, engineAt } = options;
 
   /** Runs a command at the shard of its market, with the wallet's collateral and nonce. */
   async function funded<T extends PlaceReply>(
@@ -26,14 +24,12 @@ export function createShardPlacing(
     countsOwn: boolean,
     command: (engine: Engine, request: PlaceRequest) => Promise<T>,
   ): Promise<T> {
-    const { maker, marketId, dryRun, orderHash } = request;
+    const { maker, marketId, dryRun } = request;
     const shard = await shardOf(marketId);
     const engine = engineAt(shard, maker);
     const run = (asked: PlaceRequest) => nonces.withNonce(shard, request, () => command(engine, asked));
     if (dryRun) return purse.tried(shard, maker, (isCovered) => run({ ...request, isCovered }));
-    const reply = await purse.funded(shard, maker, () => run(request), countsOwn);
-    cancels.remember(orderHash, shard);
-    return reply;
+    return purse.funded(shard, maker, () => run(request), countsOwn);
   }
 
   return {

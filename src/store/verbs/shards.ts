@@ -69,7 +69,6 @@ export function createShards(options: ShardsOptions): Shards {
     at(wallets.homeOf(address) === shard ? homes : parts, shard);
 
   const nonces = createShardNonces({ run, shards, channels, wallets, atHome, parts });
-  const cancels = createShardCancels({ redis, shards, pasts, parts, shardOf, part });
 
   async function collateral(address: string) {
     const wallet = addressBytes(address);
@@ -85,8 +84,8 @@ export function createShards(options: ShardsOptions): Shards {
   return {
     parts,
     collateral,
-    ...createShardPlacing({ purse, nonces, cancels, shardOf, engineAt }),
-    ...cancels,
+    ...createShardPlacing({ purse, nonces, shardOf, engineAt }),
+    ...createShardCancels({ redis, shards, pasts, parts, shardOf, part }),
     ...nonces,
     ...createShardSweeps({ parts, wallets, part }),
     ...createShardModes({ redis, shards, parts }),
