@@ -52,7 +52,6 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   jsonwebtoken: ['auth'],
   koffi: ['auth'],
   secp256k1: ['auth'],
-  'tiny-secp256k1': ['auth'],
   'hash-wasm': ['auth'],
   ioredis: ['store', 'extensions'],
   pg: ['archive'],

@@ -157,8 +157,7 @@ describe('where a library is missing the next one is used', () => {
   };
   test.each([
     ['secp256k1', ['koffi']],
-    ['tiny-secp256k1', ['koffi', 'secp256k1/bindings']],
-    ['ethers', ['koffi', 'secp256k1/bindings', 'tiny-secp256k1']],
+    ['ethers', ['koffi', 'secp256k1/bindings']],
   ])('%s', async (expected, absent) => {
     for (const name of absent) jest.doMock(name, missing);
     await jest.isolateModulesAsync(async () => {

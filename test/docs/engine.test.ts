@@ -37,8 +37,8 @@ function templates(): string[] {
       if (name === 'channel') return ['{x0}:to:<shard>'];
       if (name === 'channelDraft') return ['{x0}:to:<shard>:new'];
       if (name === 'commentLikes') return ['{x0}:m:<id>:cl:<n>'];
-      if (name === 'candles' || name === 'formerCandles')
-        return [60, 1_800, 43_200].map((seconds) => keys[name]('<id>' as MarketId, seconds));
+      if (name === 'candles')
+        return [60, 1_800, 43_200].map((seconds) => keys.candles('<id>' as MarketId, seconds));
       const withAddress = String((key as unknown as (of: Buffer) => Buffer)(address));
       return [withAddress.includes('undefined') ? '' : withAddress.replace(/:m:<address>/, ':m:<id>')];
     });

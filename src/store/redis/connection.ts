@@ -4,7 +4,6 @@ import { connectByName, isDemoted } from './demotion';
 import './timeouts';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
-import './writing';
 
 /**
  * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS. While disconnected it queues nothing,
