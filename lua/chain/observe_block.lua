@@ -18,8 +18,9 @@
 --          these, one that FAILED here and that the chain has settled is CONFIRMED now.
 --          `settled` is the number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to
 --          cancel (a later call with its reading or cancel_unpaid does it)
--- Emits    BALANCE for each conversion; SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders; ORDER or CANCEL for each order
---          that gets lots of a failed match back (lib/restoring); MARKET for each that failed
+-- Emits    BALANCE for each conversion; SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled
+--          orders; ORDER or CANCEL for each order that gets lots of a failed match back (lib/restoring); MARKET for each that
+--          failed
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CONVERSIONS_MAX
 --          conversions of src/jobs/chain/gathering.ts, CANCEL_MAX orders (lib/unfunded)
 
