@@ -36,6 +36,7 @@ const NO_HEADERS = sharedHeaders([]);
  * A class of responses that hold their headers until they are sent, and then give them to Node in one list. An answer has
  * twenty headers, seventeen of them the same for all; set one by one they took 5 microseconds, and take 2 so. Node itself does
  * all that the usual answer does not need. Each application has its own class, because it sets other prototypes.
+ * In one run an order took a web process 1.17 times as much CPU without it.
  */
 export const createResponseClass = () =>
   class extends ServerResponse<IncomingMessage> implements HeldResponse {
