@@ -9,7 +9,7 @@
 -- Returns  { code, nowMs, sequence, record... }: code OK, MARKET_NOT_FOUND or HALTED; `sequence` of this command, or the market's
 --          when nothing was cancelled; for each hash the record as it now is, empty when the order is not this wallet's or not in
 --          this market, then 1 when this command cancelled it, else 0
--- Emits    CANCEL, when an order was cancelled; one more for each that was between two steps (lib/steps)
+-- Emits    CANCEL, when an order was cancelled
 -- Bound    CANCEL_MAX orders
 
 local batch = require('lib.batch')
@@ -34,7 +34,7 @@ end
 local wanted = math.min(#packed_hashes / HASH_BYTES, CANCEL_MAX)
 local hashes = wanted > 0 and { struct.unpack(string.rep('c32', wanted), packed_hashes) } or {}
 local records = wanted > 0 and redis.call('HMGET', KEYS[4], unpack(hashes, 1, wanted)) or {}
-local reply, now_cancelled, continuing = { 'OK', integer.text(now_ms), '' }, {}, {}
+local reply, now_cancelled = { 'OK', integer.text(now_ms), '' }, {}
 local t = batch.open(b, maker, tonumber(ARGV[4]), now_ms)
 for i = 1, wanted do
   local hash, answer, flag = hashes[i], records[i] or '', 0
@@ -45,11 +45,9 @@ for i = 1, wanted do
     local created, number, kind, price, size, expiration, owner, at = struct.unpack(order.BODY, answer)
     if owner ~= maker or at ~= market then
       answer = ''
-    elseif answer:byte(-1) <= order.PARTIALLY_FILLED then
+    elseif answer:byte(-1) <= order.PARTIALLY_FILLED or answer:byte(-1) == order.CONTINUING then
       answer, flag = batch.add(t, hash, answer, created, number, kind, price, size, expiration), 1
       now_cancelled[hash] = answer
-    elseif answer:byte(-1) == order.CONTINUING then
-      continuing[#continuing + 1] = i
     elseif answer:byte(-1) == order.FILLED_STATUS then
       ledger.abandon_order(shard, hash)
     end
@@ -58,15 +56,6 @@ for i = 1, wanted do
 end
 if next(now_cancelled) then
   batch.write(t, shard)
-end
-for _, i in ipairs(continuing) do
-  local orders = require('lib.orders')
-  local hash = hashes[i]
-  if not now_cancelled[hash] then
-    now_cancelled[hash] = orders.stop(shard, order.unpack(records[i], hash), tonumber(ARGV[4]), now_ms)
-    b.sequence = b.sequence + 1
-  end
-  reply[2 * i + 2], reply[2 * i + 3] = now_cancelled[hash], 1
 end
 reply[3] = integer.text(b.sequence)
 return reply

@@ -30,17 +30,13 @@ if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
   return { 'ORDER_NOT_FOUND' }
 end
 local b = book.open(shard, market, 's')
-local is_continuing = stored:byte(-1) == order.CONTINUING
-if stored:byte(-1) > order.PARTIALLY_FILLED and not is_continuing then
+if stored:byte(-1) > order.PARTIALLY_FILLED and stored:byte(-1) ~= order.CONTINUING then
   if stored:byte(-1) == order.FILLED_STATUS then
     ledger.abandon_order(shard, hash)
   end
   return { 'OK', stored, integer.text(b.sequence) }
 elseif b.mode == book.HALTED then
   return { 'HALTED' }
-elseif is_continuing then
-  local orders = require('lib.orders')
-  return struct.pack('>I6', b.sequence + 1) .. orders.stop(shard, order.unpack(stored, hash), tonumber(ARGV[4]), outbox.now_ms())
 end
 local t = batch.open(b, maker, tonumber(ARGV[4]), outbox.now_ms())
 local record = batch.add(t, hash, stored, created, number, kind, price, size, expiration)

@@ -18,7 +18,8 @@ function batch.open(b, maker, reason, now_ms)
     cash = 0, yes = 0, no = 0 }
 end
 
--- Takes a resting order of the wallet out of the open book, in memory. Returns its new record.
+-- Takes a resting order of the wallet out of the open book, in memory; one between two steps (lib/steps) is in none. Returns its new
+-- record.
 function batch.add(t, hash, packed, created, number, kind, price, size, expiration)
   local _, filled, quote, fill_ms, fill_sequence, fills, body = nil, 0, 0, 0, 0, 0, packed
   if packed:byte(-1) ~= order.OPEN then
@@ -27,22 +28,25 @@ function batch.add(t, hash, packed, created, number, kind, price, size, expirati
   end
   local b, ended, ranks, hashes = t.book, t.ended, t.ranks, t.hashes
   local n, rest, outcome, level = #hashes + 1, size - filled, order.outcome(kind), book.level_of(kind, price)
-  local record = body .. struct.pack(order.CHANGES, t.reason, filled, quote, t.now_ms, fill_ms, fill_sequence, fills,
-    order.CANCELLED)
-  local side = level > 0 and b.bids or b.asks
-  side[#side + 1] = book.member(number, hash)
-  book.change(b, level, -rest, -1)
-  b.liquidity = b.liquidity - rest * price
-  if order.side(kind) == order.BUY then
-    t.cash = t.cash + rest * price
-  elseif outcome == 0 then
-    t.yes = t.yes + rest * ledger.MICRO_PER_LOT
-  else
-    t.no = t.no + rest * ledger.MICRO_PER_LOT
+  local is_full, is_resting = rest == 0, packed:byte(-1) ~= order.CONTINUING
+  local record = body .. struct.pack(order.CHANGES, is_full and order.REASON_NONE or t.reason, filled, quote, t.now_ms, fill_ms,
+    fill_sequence, fills, is_full and order.FILLED_STATUS or order.CANCELLED)
+  if is_resting then
+    local side = level > 0 and b.bids or b.asks
+    side[#side + 1] = book.member(number, hash)
+    book.change(b, level, -rest, -1)
+    b.liquidity = b.liquidity - rest * price
+    if order.side(kind) == order.BUY then
+      t.cash = t.cash + rest * price
+    elseif outcome == 0 then
+      t.yes = t.yes + rest * ledger.MICRO_PER_LOT
+    else
+      t.no = t.no + rest * ledger.MICRO_PER_LOT
+    end
   end
   hashes[n], ended[2 * n - 1], ended[2 * n] = hash, hash, record
   ranks[2 * n - 1], ranks[2 * n] = integer.text(-order.rank(created, number)), hash
-  if expiration > 0 then
+  if expiration > 0 or not is_resting then
     t.expiring[#t.expiring + 1] = hash
   end
   return record

@@ -50,7 +50,7 @@ end
 -- Returns the taker's record and the match, packed for storage.
 local function pack(q, p, status, reason)
   local before, traded = p.before, p.fills > 0
-  local head, body = struct.pack(order.HEAD, before.created, before.sequence), before.body or ARGV[3]
+  local head, body = struct.pack(order.HEAD, before.created, p.sequence), before.body or ARGV[3]
   if status == order.OPEN then
     return head .. body, ''
   end
@@ -67,7 +67,8 @@ local function pack(q, p, status, reason)
   local parts = p.packed
   parts[1] = struct.pack(trades.HEAD, ARGV[2], q.side, q.outcome, p.fills)
   local packed = trades.with_moment(table.concat(parts, '', 1, p.fills + 1), p.fill_ms, q.now_ms)
-  return record, before.fills > 0 and packed .. struct.pack(trades.LINK, before.fill_ms, before.fill_sequence) or packed
+  local is_step = status == order.CONTINUING or before.body
+  return record, is_step and packed .. struct.pack(trades.LINK, before.fill_ms, before.fill_sequence) or packed
 end
 
 -- Moves the money of all wallets, in memory. First it releases the reserve of `old`, the order that the taker replaces.
@@ -139,7 +140,7 @@ end
 -- Writes the prepared changes. Nothing here may fail.
 local function write(q, b, p, status, record, packed_fills, accounts, wallets, rest)
   local sequence, traded, before = p.sequence, p.fills > 0, p.before
-  local rank = order.rank(before.created, before.sequence)
+  local rank = order.rank(before.created, sequence)
   local is_bid, yes = q.side == q.outcome, book.yes_price(q.price, q.outcome)
   p.records[2] = record
   redis.call('HSET', KEYS[4], unpack(p.records, 1, 2 * p.count + 2))
@@ -150,16 +151,19 @@ local function write(q, b, p, status, record, packed_fills, accounts, wallets, r
     redis.call('ZREMRANGEBYRANK', q.opposite, '0', integer.text(leaving - 1))
   end
   write_indexes(p, q.shard)
-  redis.call('ZADD', KEYS[6], integer.text(rest > 0 and rank or -rank), ARGV[2])
   if rest > 0 then
-    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(before.sequence, ARGV[2]))
+    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
   end
   if status == order.CONTINUING then
     redis.call('ZADD', q.shard .. 'exp', integer.text(math.ceil(q.now_ms / 1000) + matching.PAUSE_S), ARGV[2])
-  elseif rest > 0 and q.expiration > 0 then
-    redis.call('ZADD', q.shard .. 'exp', integer.text(q.expiration), ARGV[2])
-  elseif before.body then
-    redis.call('ZREM', q.shard .. 'exp', ARGV[2])
+  else
+    -- The index of the wallet gets the order with its last step, so that no walk passes it by (lib/walk).
+    redis.call('ZADD', KEYS[6], integer.text(rest > 0 and rank or -rank), ARGV[2])
+    if rest > 0 and q.expiration > 0 then
+      redis.call('ZADD', q.shard .. 'exp', integer.text(q.expiration), ARGV[2])
+    elseif before.body then
+      redis.call('ZREM', q.shard .. 'exp', ARGV[2])
+    end
   end
   local levels, count = book.write_levels(b)
   ledger.write(accounts, q.shard, q.market, wallets, q.now_ms)

@@ -103,6 +103,7 @@ function orders.stop(shard, record, reason, now_ms)
   record.reason = is_full and order.REASON_NONE or reason
   local levels, count = book.write(b)
   redis.call('HSET', shard .. 'o', record.hash, order.pack(record))
+  redis.call('ZADD', shard .. 'u:' .. record.maker, integer.text(-order.rank(record.created, record.sequence)), record.hash)
   redis.call('ZREM', shard .. 'exp', record.hash)
   outbox.write(shard, outbox.CANCEL, b.id, b.sequence, now_ms, 0, levels, count, record.hash, '')
   return order.pack(record)

@@ -30,7 +30,7 @@ local plan = {}
 --   lots, backs       lots filled; lots released
 --   ranks, older      of a maker that leaves the book: its rank in the index of its wallet; the previous maker of the same
 --                     wallet that leaves
---   before            the taker as its earlier steps left it (lib/steps); in the first step its creation time and number, and zeros
+--   before            the taker as its earlier steps left it (lib/steps); in the first step its creation time, and zeros
 -- of wallets:
 --   wallets           their number
 --   addresses         by slot, the taker's first
@@ -192,13 +192,12 @@ end
 -- packed total of its best level; they are nil when no order can be met. `gone` is the position on that side of the order
 -- that this one replaces, which the walk skips; plan.NOWHERE for none.
 function plan.make(q, b, hash, record, best_total, gone)
-  local wanted, sequence = q.is_budget and INFINITE or q.size, b.sequence + 1
+  local wanted = q.is_budget and INFINITE or q.size
   -- A list that grows takes a new place at 1, 2, 4 and 8 members, so the lists of makers begin with room for eight.
   local p = {
     left = wanted, filled = 0, quote = 0, sets = 0, fills = 0, count = 0, stale = 0,
-    fill_ms = math.max(q.now_ms, b.trade_ms), sequence = sequence, charged = 0,
-    before = q.before or { created = q.now_ms, sequence = sequence, filled = 0, quote = 0, fills = 0, fill_ms = 0,
-      fill_sequence = 0 },
+    fill_ms = math.max(q.now_ms, b.trade_ms), sequence = b.sequence + 1, charged = 0,
+    before = q.before or { created = q.now_ms, filled = 0, quote = 0, fills = 0, fill_ms = 0, fill_sequence = 0 },
     hashes = { ARGV[2], hash, nil, nil, nil, nil, nil, nil }, records = { ARGV[2], false, nil, nil, nil, nil, nil, nil },
     packed = { false, nil, nil, nil, nil, nil, nil, nil }, slots = { nil, nil, nil, nil, nil, nil, nil, nil },
     kinds = { nil, nil, nil, nil, nil, nil, nil, nil }, prices = { nil, nil, nil, nil, nil, nil, nil, nil },

@@ -1,6 +1,6 @@
--- The steps of a submission that meets more makers than one script may. Each step is a command and a match of its own. Between two of
--- them the order is CONTINUING: it stands in no book, reserves nothing and is among the final orders of its wallet, so all other
--- scripts but a cancel by its hash leave it alone. {x}:exp has the second in which expire_orders ends it.
+-- The steps of a submission that meets more makers than one script may. Each step is a command and a match of its own, and the order
+-- has the number of its latest. Between two of them it is CONTINUING: it stands in no book and not in the index of its wallet, and
+-- reserves nothing, so all other scripts but a cancel by its hash leave it alone. {x}:exp has the second in which expire_orders ends it.
 
 local agenda = require('lib.agenda')
 local book = require('lib.book')

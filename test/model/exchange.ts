@@ -27,7 +27,7 @@ export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
   resting: ModelOrder[];
   ended: Ending | null;
 }
-interface Booked {
+export interface Booked {
   readonly code: 'BOOKED';
   readonly order: ModelOrder;
   readonly fills: readonly BookedFill[];
@@ -53,6 +53,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const operations = new Map<string, bigint>();
   const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
+  /** Submissions between two steps. */
+  const cut = new Map<string, Booked>();
   let mode = 'NORMAL';
   /** Markets that have ended, until no work is left in them. */
   const ending = new Set<string>();
@@ -65,9 +67,16 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   function retire(list: readonly ModelOrder[], status: string, reason: string, nowMs: number): void {
     for (const o of list) {
       const m = market(o.request.marketId);
-      m.resting = m.resting.filter((other) => other !== o);
-      reserve(o.request, -bound(o.request, matching.remaining(o)));
-      Object.assign(o, { status, reason, updatedMs: nowMs });
+      if (!cut.delete(o.request.orderHash)) {
+        m.resting = m.resting.filter((other) => other !== o);
+        reserve(o.request, -bound(o.request, matching.remaining(o)));
+      }
+      const isFull = o.filled === o.size;
+      Object.assign(o, {
+        status: isFull ? 'FILLED' : status,
+        reason: isFull ? null : reason,
+        updatedMs: nowMs,
+      });
     }
   }
   /** The same as a separate command, if there are any. Returns their number. */
@@ -165,8 +174,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (!old || !isMine) return refuse('ORDER_NOT_FOUND');
     return market(r.marketId).resting.includes(old) ? old : refuse('ORDER_NOT_CANCELLABLE', oldHash);
   }
-  /** With `oldHash`, replaces that order: it ends first, if this one is booked, and does not exist for it. */
-  function place(r: PlaceRequest, nowMs: number, oldHash: string | null = null): Answer {
+  /** `isStepwise` books the first step only. With `oldHash`, replaces that order: it ends first, if this one is booked, and does not exist for it. */
+  function place(r: PlaceRequest, nowMs: number, oldHash: string | null = null, isStepwise = false): Answer {
     const known = orders.get(r.orderHash);
     if (known) return { code: 'REPLAYED', order: known };
     const refusal = objection(r, nowMs);
@@ -175,10 +184,16 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (old && 'code' in old) return old;
     const short = shortage(r, old);
     if (short) return short;
-    return book(r, nowMs, old, null);
+    return book(r, nowMs, old, null, isStepwise);
   }
   /** Books the first step of a submission, or the one behind those that booked `before`, and all that follow. */
-  function book(r: PlaceRequest, nowMs: number, old: ModelOrder | null, before: Booked | null): Answer {
+  function book(
+    r: PlaceRequest,
+    nowMs: number,
+    old: ModelOrder | null,
+    before: Booked | null,
+    isStepwise: boolean,
+  ): Answer {
     const m = market(r.marketId);
     const [others, begun] = [m.resting.filter((o) => o !== old), before?.order ?? null];
     const plan = matching.walk(r, others, makersMax, nowMs, nonce, begun);
@@ -189,7 +204,9 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       const first = stale.slice(0, staleMax + 1);
       leave(m.id, first.filter(isLate), 'EXPIRED', nowMs);
       leave(m.id, first.filter(isInvalid), 'NONCE', nowMs);
-      return before ? book(r, nowMs, null, before) : place(r, nowMs, old?.request.orderHash);
+      return before
+        ? book(r, nowMs, null, before, isStepwise)
+        : place(r, nowMs, old?.request.orderHash, isStepwise);
     }
     const outcome = matching.verdict(r, plan, begun);
     if ('code' in outcome) return outcome;
@@ -208,7 +225,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       quote: matching.spent(plan) + (begun?.quote ?? 0n),
       createdMs: begun?.createdMs ?? nowMs,
       updatedMs: nowMs,
-      sequence: begun?.sequence ?? sequence,
+      sequence,
       fillMs,
       fillSequence,
       fillCount: fills.length + (begun?.fillCount ?? 0),
@@ -230,12 +247,21 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (filled > 0n || m.resting.includes(order)) welcome(r.maker);
     const makers = [...fills.map(({ maker }) => maker), ...stale, ...stopped];
     emit(fills.length > 0 ? 'TRADE' : 'ORDER', m.id, [r.orderHash, ...hashes(makers)]);
-    return isCut ? book(r, nowMs, null, booked) : booked;
+    cut.delete(r.orderHash);
+    if (isCut) cut.set(r.orderHash, booked);
+    return isCut && !isStepwise ? book(r, nowMs, null, booked, false) : booked;
+  }
+  /** The next step of a submission that was placed stepwise. */
+  function step(hash: string, nowMs: number): Answer {
+    const before = cut.get(hash);
+    return before ? book(before.order.request, nowMs, null, before, true) : refuse('ORDER_NOT_FOUND');
   }
   /** One result per hash: the current order when it is this wallet's here, and whether this call cancelled it. */
   function cancel(id: string, maker: string, wanted: readonly string[], reason: string, nowMs: number) {
     const isMine = ({ request }: ModelOrder) => request.maker === maker && request.marketId === id;
-    const list = market(id).resting.filter((o) => wanted.includes(o.request.orderHash) && isMine(o));
+    const between = [...cut.values()].map(({ order }) => order);
+    const own = [...market(id).resting, ...between].filter(isMine);
+    const list = own.filter((o) => wanted.includes(o.request.orderHash));
     leave(id, list, reason, nowMs);
     return wanted.map((hash) => {
       const order = orders.get(hash);
@@ -328,6 +354,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const verbs = {
     addMarket,
     place,
+    step,
     cancel,
     sweep,
     leave,
@@ -350,5 +377,5 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       mode = to;
     },
   };
-  return { ...verbs, ...ends, market, account, nonce, side, orders, emitted };
+  return { ...verbs, ...ends, market, account, nonce, side, orders, cut, emitted };
 }

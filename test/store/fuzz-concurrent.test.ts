@@ -8,6 +8,7 @@ import type { CancelManyReply } from '../../src/store/verbs/cancels';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import type { PlaceReply, PlaceRequest, ReplaceReply } from '../../src/store/verbs/place';
 import type { Sweep, SweepFilter, WalkPlace } from '../../src/store/verbs/sweeps';
+import type { Answer, Booked } from '../model/exchange';
 import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
 import { sizeOf } from '../support/sample';
@@ -138,6 +139,10 @@ async function sweepAll(engine: Engine, maker: string, filter: SweepFilter, look
   throw new Error('a sweep does not end');
 }
 
+type Booking = Done & { readonly kind: 'placed' | 'replaced' };
+const isBooking = (d: Done): d is Booking => d.kind === 'placed' || d.kind === 'replaced';
+const isStep = ({ kind }: OutboxEvent): boolean => kind === 'ORDER' || kind === 'TRADE';
+
 /** The commands that changed a market, by number; no number is missing or used twice. */
 function bySequence(
   done: readonly Done[],
@@ -149,15 +154,9 @@ function bySequence(
     expect(commands.has(sequence)).toBe(false);
     commands.set(sequence, command);
   };
+  const own = events.filter(({ marketId }) => marketId === market);
   for (const command of done) {
-    if (command.kind === 'placed') {
-      const { replayed, record } = command.reply;
-      if (!replayed && record.marketId === market) add(record.sequence, command);
-    } else if (command.kind === 'replaced') {
-      const { replayed, record } = command.reply;
-      // The cancel of the old order has the number before: both happen at the first of the two.
-      if (!replayed && record.marketId === market) add(record.sequence - 1, command);
-    } else if (
+    if (
       command.kind === 'cancelled' &&
       command.market === market &&
       command.reply.results.some(({ cancelled }) => cancelled)
@@ -165,14 +164,35 @@ function bySequence(
       add(command.reply.sequence, command);
     }
   }
-  for (const event of events) {
-    if (event.marketId !== market || commands.get(event.sequence)?.kind === 'replaced') continue;
+  const bookings = done.filter(isBooking);
+  const booked = new Set<string>();
+  for (const event of own.filter(isStep)) {
+    const hash = event.orderHashes[0] ?? '';
+    // Later steps of a submission are found by its hash.
+    if (booked.has(hash)) continue;
+    booked.add(hash);
+    const same = bookings.filter(({ request, reply }) => {
+      return request.orderHash === hash && request.orderType === reply.record.orderType;
+    });
+    // Two calls that both ran steps of an order both say that they repeated it.
+    const command = same.find(({ reply }) => !reply.replayed) ?? same.find((d) => hasReplaced(d)) ?? same[0];
+    if (!command) throw new Error(`nothing has booked ${hash}`);
+    // The cancel of the old order has the number before: both happen at the first of the two.
+    add(command.kind === 'replaced' ? event.sequence - 1 : event.sequence, command);
+  }
+  for (const event of own) {
+    if (commands.get(event.sequence)?.kind === 'replaced') continue;
     // A cancel without named orders belongs to a sweep.
     const isSweep = event.kind === 'CANCEL' && !commands.has(event.sequence);
     if (event.kind === 'EXPIRE' || isSweep) add(event.sequence, event);
   }
   return commands;
 }
+
+const hasReplaced = (d: Booking): boolean =>
+  d.kind === 'replaced' &&
+  d.reply.old?.reason === 'REPLACED' &&
+  d.reply.old.updatedAtMs === d.reply.record.createdAtMs;
 
 function replay(
   stage: SideBySide,
@@ -182,13 +202,39 @@ function replay(
   market: string,
 ): void {
   const { model } = stage;
+  const unfinished = new Map<string, Booking>();
+  /** Books the next step, and checks the answer after the last. */
+  const book = (command: Booking, sequence: number, answer: Answer): void => {
+    if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);
+    const { orderHash } = command.request;
+    unfinished.set(orderHash, command);
+    if (!model.cut.has(orderHash)) finish(command, answer);
+  };
+  const finish = ({ request, reply }: Booking, { order, fills }: Omit<Booked, 'code'>): void => {
+    unfinished.delete(request.orderHash);
+    if (!reply.replayed) {
+      checkRecord('replayed order', order, reply.record);
+      checkFills('replayed fills', fillsOf(order, fills), reply.fills);
+    }
+    remember(stage, order, fills);
+  };
   checkSwept(stage, sweeps, market);
-  for (let taken = 0; taken < commands.size; taken++) {
+  while (model.market(market).sequence < told.size) {
     const sequence = model.market(market).sequence + 1;
     const command = commands.get(sequence);
     const event = told.get(sequence);
-    if (!command || !event) throw new Error(`nothing has number ${sequence} in ${market}`);
-    if (command.kind === 'EXPIRE' || command.kind === 'CANCEL') {
+    if (!event) throw new Error(`nothing has number ${sequence} in ${market}`);
+    const begun = unfinished.get(event.orderHashes[0] ?? '');
+    const cutShort = event.kind === 'CANCEL' ? model.cut.get(event.orderHashes[0] ?? '') : undefined;
+    if (begun && isStep(event)) {
+      book(begun, sequence, model.step(begun.request.orderHash, event.timestampMs));
+    } else if (begun && cutShort && command?.kind !== 'cancelled') {
+      // Its deadline or expiration came between two steps.
+      model.leave(market, [cutShort.order], 'MATCH_LIMIT', event.timestampMs);
+      finish(begun, cutShort);
+    } else if (!command) {
+      throw new Error(`nothing has number ${sequence} in ${market}`);
+    } else if (command.kind === 'EXPIRE' || command.kind === 'CANCEL') {
       const list = model
         .market(market)
         .resting.filter((o) => command.orderHashes.includes(o.request.orderHash));
@@ -197,23 +243,25 @@ function replay(
       const reason = command.kind === 'CANCEL' ? 'CANCEL_ALL' : 'EXPIRED';
       expect(reason === 'CANCEL_ALL' || list.every(isDue)).toBe(true);
       model.leave(market, list, reason, command.timestampMs);
-    } else if (command.kind === 'placed' || command.kind === 'replaced') {
-      const oldHash = command.kind === 'replaced' ? command.oldHash : null;
-      const answer = model.place(command.request, event.timestampMs, oldHash);
-      if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);
-      checkRecord('replayed order', answer.order, command.reply.record);
-      checkFills('replayed fills', fillsOf(answer.order, answer.fills), command.reply.fills);
-      remember(stage, answer.order, answer.fills);
-      if (oldHash)
-        checkRecord('replaced', model.orders.get(oldHash) ?? null, (command.reply as ReplaceReply).old);
+    } else if (isBooking(command as Done)) {
+      const booking = command as Booking;
+      const oldHash = booking.kind === 'replaced' ? booking.oldHash : null;
+      book(booking, sequence, model.place(booking.request, event.timestampMs, oldHash, true));
+      if (booking.kind === 'replaced' && !booking.reply.replayed)
+        checkRecord('replaced', model.orders.get(booking.oldHash) ?? null, booking.reply.old);
     } else if (command.kind === 'cancelled') {
+      const cut = command.hashes.flatMap((hash) => model.cut.get(hash) ?? []);
       const results = model.cancel(market, command.maker, command.hashes, 'USER', event.timestampMs);
       const got = command.reply.results.map(({ cancelled, record }) => cancelled && (record?.reason ?? null));
       for (const { order, cancelled } of results)
         if (cancelled && order) order.reason = got.find(Boolean) || null;
       expect(results.map(({ cancelled }) => cancelled)).toEqual(got.map(Boolean));
+      for (const one of cut) {
+        const ended = unfinished.get(one.order.request.orderHash);
+        if (ended && !model.cut.has(one.order.request.orderHash)) finish(ended, one);
+      }
     }
-    expect(model.market(market).sequence).toBe(sequence + (command.kind === 'replaced' ? 1 : 0));
+    expect(model.market(market).sequence).toBe(sequence + (command?.kind === 'replaced' && !begun ? 1 : 0));
     checkSwept(stage, sweeps, market);
   }
   expect(model.market(market).sequence).toBe(told.size);
@@ -259,7 +307,6 @@ test(
     const other = createEngine({ run: createScripts(second), grantMicro: micro(GRANT), makersMax: 5 });
     const done = await playAll(world, [stage.engine, other], Date.now());
 
-    const isBooking = (d: Done) => d.kind === 'placed' || d.kind === 'replaced';
     const hashes = done.filter(isBooking).flatMap((d) => (d.reply.replayed ? [] : [d.request.orderHash]));
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(done.filter((d) => d.kind === 'placed' && d.reply.replayed).length).toBeGreaterThan(100);

@@ -108,8 +108,8 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     if (!maker) return problem(fill.makerHash, 'a maker of the match is not stored');
     // A taker whose rest is back on the book after a failed match has a later number than its own match.
     const isBack = snapshot.returned.has(taker.orderHash) && taker.sequence > fill.sequence;
-    const isLater = link !== null && taker.sequence < fill.sequence;
-    const known = isBack || isLater ? { ...taker, sequence: fill.sequence } : taker;
+    const isStep = link !== null && taker.sequence > fill.sequence;
+    const known = isBack || isStep ? { ...taker, sequence: fill.sequence } : taker;
     const wrong = meetingProblem(id, fill, known, maker);
     return wrong ? problem(wrong.orderHash, wrong.detail) : [taker, maker];
   }

@@ -78,9 +78,9 @@ function checkIndexes(order: AuditedOrder, { book, expiries }: Snapshot, finding
   const isResting = isOpen(order);
   const what = isResting ? 'an open order' : 'an ended order';
   const age = order.createdAtMs * RANK_STEP + (sequence % RANK_STEP);
-  const rank = isResting ? age : -age;
+  const rank = order.isContinuing ? null : isResting ? age : -age;
   if (order.rank !== rank) {
-    findings.compare(String(rank), String(order.rank ?? 'none'), {
+    findings.compare(String(rank ?? 'none'), String(order.rank ?? 'none'), {
       kind: 'WALLET_INDEX',
       orderHash,
       wallet,

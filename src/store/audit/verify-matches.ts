@@ -137,8 +137,8 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
     const met = new Set<string>();
     for (const [i, fill] of fills.entries()) {
       const [taker, maker] = [of(fill.takerHash), of(fill.makerHash)];
-      const isLater = link !== null && taker !== null && taker.sequence < fill.sequence;
-      const known = isLater ? { ...taker, sequence: fill.sequence } : taker;
+      const isStep = link !== null && taker !== null && taker.sequence > fill.sequence;
+      const known = isStep ? { ...taker, sequence: fill.sequence } : taker;
       const wrong = known && maker && meetingProblem(id, fill, known, maker);
       if (wrong) findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, ...wrong });
       count(fill.takerHash, fill, fill.pricePips, i === 0 ? link : null);

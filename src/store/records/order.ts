@@ -12,7 +12,7 @@ export interface OrderRecord extends BookedOrder {
   /** The latest entry of the order's chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
-  /** Between two steps of its submission (lua/lib/steps.lua): shown as PARTIALLY_FILLED, stored among the orders that are over. */
+  /** Between two steps of its submission (lua/lib/steps.lua): shown as PARTIALLY_FILLED, but in no book and no index. */
   readonly isContinuing: boolean;
   /** The packed signed order (see packSigned). */
   readonly signed: Buffer;
@@ -99,7 +99,7 @@ export function decodeChains(packed: Buffer): MatchPlace[] {
   });
 }
 
-/** Of a later step of a submission: the match of its step before; else null. */
+/** Of a submission of several steps: the match of its step before, zeros for none. Null for a match that is all of its submission. */
 export function decodeLink(packed: Buffer): MatchPlace | null {
   const end = FILLS_HEAD_BYTES + countFills(packed) * FILL_BYTES;
   if (packed.length - end < LINK_BYTES) return null;

@@ -181,7 +181,9 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       placed = { ...placed, record, fills: [...placed.fills, ...fills], nowMs };
       if (isOver) break;
     }
-    return placed;
+    // Another call of the same order may have run some of the steps.
+    const isWhole = placed.fills.length === placed.record.fillCount;
+    return isWhole ? placed : { ...placed, replayed: true, fills: [] };
   }
 
   async function place(request: PlaceRequest): Promise<PlaceReply> {

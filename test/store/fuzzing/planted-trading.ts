@@ -58,7 +58,7 @@ export const TRADING: readonly Bug[] = [
   ['a step begins with the whole size', 'size - record.filled', 'size'],
   ['a step begins with the whole budget', 'budget - record.quote', 'budget'],
   ['a step forgets the fills before it', 'before.fills + p.fills', 'p.fills'],
-  ['a step names no step before', 'before.fills > 0 and packed ..', 'before.fills < 0 and packed ..'],
+  ['a step names no step before', 'is_step and packed ..', 'false and packed ..'],
   ['an order that rests still ends as if it did not', 'elseif before.body then', 'elseif false then'],
   ['budget overspent', 'math.floor((q.budget', 'math.ceil((q.budget'],
   ['FOK filled in part', 'q.type == order.FOK', 'q.type == -1'],
