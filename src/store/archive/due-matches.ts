@@ -3,7 +3,7 @@ import type { MarketId } from '../../exchange/market';
 import { partsOf } from '../../exchange/settlement';
 import { unpackMark } from '../records/candle';
 import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
-import { countFills, hashHex } from '../records/order';
+import { countFills, hashHex, isMatch } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
@@ -200,7 +200,7 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
 /** The records of a match that are all CONFIRMED; null when they are not, or when the match cannot be read. */
 function settled({ packed, tradeMs }: Unsettled, records: readonly (Buffer | null)[]): Buffer[] | null {
-  if (packed.length !== MATCH_HEAD.bytes + countFills(packed) * MATCH_FILL.bytes) return null;
+  if (!isMatch(packed)) return null;
   const facts = { tradeMs, takerHash: hashHex(MATCH_HEAD.get.takerHash(packed)) };
   const confirmed = records.flatMap((record) => {
     const own = recordOf(record, facts);

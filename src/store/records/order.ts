@@ -145,6 +145,12 @@ export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
 export const countFills = (packed: Buffer): number =>
   packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
 
+/** Whether the bytes have the length of a match with so many fills. */
+export function isMatch(packed: Buffer): boolean {
+  const more = packed.length - FILLS_HEAD_BYTES - countFills(packed) * FILL_BYTES;
+  return more >= 0 && more <= MOMENT_BYTES + LINK_BYTES && more % MOMENT_BYTES === 0;
+}
+
 /** A stored match without some of its fills. */
 export function withoutFills(packed: Buffer, isGone: (index: number) => boolean): Buffer {
   const kept = Array.from({ length: countFills(packed) }, (_, index) => index).filter(
