@@ -1,3 +1,4 @@
+import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { addressBytes } from '../../../src/store/records/order';
 import { type Corruption, changed, findOrder, type Stage } from './auditing';
 
@@ -97,8 +98,9 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
     'an entry of the outbox that is gone',
     async () => {
       const { redis, keys } = stage.exchange;
-      const entries = await redis.xrange(keys.outbox, '-', '+');
-      await redis.xdel(keys.outbox, entries[3]?.[0] ?? '');
+      const entries = await redis.xrangeBuffer(keys.outbox, '-', '+');
+      const orders = entries.filter(([, fields]) => decodeEvent(fields[1] as Buffer).kind === 'ORDER');
+      await redis.xdel(keys.outbox, orders[0]?.[0] ?? '');
       return { kind: 'SEQUENCE', marketId: stage.market.terms.id };
     },
     () => [stage.exchange.keys.outbox],
