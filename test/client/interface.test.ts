@@ -26,8 +26,8 @@ import type {
   presentSubmission,
 } from '../../src/wire/answers/order';
 import type { presentTrade } from '../../src/wire/answers/trade';
-import { PATHS } from '../../src/wire/paths';
 import type { presentProblem } from '../../src/wire/problem';
+import { API_PATHS } from '../support/api';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
@@ -120,9 +120,8 @@ afterAll(() => stage.stop());
 
 /** The path of a request, in the form of the interface. */
 function patternOf(path: string): string | undefined {
-  const patterns: readonly string[] = Object.values(PATHS);
-  if (patterns.includes(path)) return path;
-  return patterns.find((pattern) => new RegExp(`^${pattern.replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path));
+  if (API_PATHS.includes(path)) return path;
+  return API_PATHS.find((pattern) => new RegExp(`^${pattern.replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path));
 }
 
 /** Paths for operators, for the platform and for the charting library, and paths that the client reaches by others. */
@@ -201,7 +200,7 @@ test('the client can call every path of the interface, and no other path', async
   expect(await client.me()).toMatchObject({ address: wallet.address, bio: 'a bio' });
   await client.signOut();
   expect(strange).toEqual([]);
-  const missing = Object.values(PATHS).filter((path) => !asked.has(path) && !NOT_FOR_CLIENTS.test(path));
+  const missing = API_PATHS.filter((path) => !asked.has(path) && !NOT_FOR_CLIENTS.test(path));
   expect(missing).toEqual([]);
 });
 

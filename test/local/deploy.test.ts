@@ -5,8 +5,8 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { VARIABLES, type Variable } from '../../src/config/variables';
 import { PACE } from '../../src/wire/limits';
-import { PATHS } from '../../src/wire/paths';
 import { presentProblem } from '../../src/wire/problem';
+import { API_PATHS } from '../support/api';
 import { ROOT } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 
@@ -133,8 +133,8 @@ describe('the files for deployment', () => {
 
   it('the load balancer blocks operator paths and metrics from outside', () => {
     const [, closed = ''] = /location ~\* (\S+) \{/.exec(read('docs/deploy/nginx.conf')) ?? [];
-    const ours = Object.values(PATHS).filter((one) => new RegExp(closed, 'i').test(one));
-    const operators = Object.values(PATHS).filter((one) => one.startsWith('/admin') || one === '/metrics');
+    const ours = API_PATHS.filter((one) => new RegExp(closed, 'i').test(one));
+    const operators = API_PATHS.filter((one) => one.startsWith('/admin') || one === '/metrics');
     expect(ours.sort()).toEqual(operators.sort());
     // nginx compares what it has decoded and put in order, so it is enough that other spellings of these are closed.
     for (const spelling of ['/ADMIN/log', '/admin', '/admin/', '/Metrics', '/metrics/'])

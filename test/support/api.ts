@@ -5,3 +5,6 @@ import { openApiDocument } from '../../src/wire/documents/openapi/document';
 export const API = apiOf(EXTENSIONS);
 
 export const OPEN_API = openApiDocument(API);
+
+/** Its paths, as in `/markets/{id}`. */
+export const API_PATHS: readonly string[] = Object.keys(OPEN_API.paths as object);
