@@ -34,8 +34,8 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     modules: [
       {
         file: 'store/chain/readings.js',
-        from: 'amount / scale.microAmount',
-        to: 'amount / (scale.microAmount / 10n ** 12n)',
+        from: 'amount / microAmount',
+        to: 'amount / (microAmount / 10n ** 12n)',
       },
     ],
     caughtBy: /^C1: the total collateral/,

@@ -255,10 +255,11 @@ function replay(
       const got = command.reply.results.map(({ cancelled, record }) => cancelled && (record?.reason ?? null));
       for (const { order, cancelled } of results)
         if (cancelled && order) order.reason = got.find(Boolean) || null;
-      expect(results.map(({ cancelled }) => cancelled)).toEqual(got.map(Boolean));
+      const ended = (list: readonly { cancelled: boolean }[]) => list.map(({ cancelled }) => cancelled);
+      expect(ended(results)).toEqual(ended(command.reply.results));
       for (const one of cut) {
-        const ended = unfinished.get(one.order.request.orderHash);
-        if (ended && !model.cut.has(one.order.request.orderHash)) finish(ended, one);
+        const begunBefore = unfinished.get(one.order.request.orderHash);
+        if (begunBefore && !model.cut.has(one.order.request.orderHash)) finish(begunBefore, one);
       }
     }
     expect(model.market(market).sequence).toBe(sequence + (command?.kind === 'replaced' && !begun ? 1 : 0));
