@@ -113,7 +113,9 @@ test('doctor names open markets that accept dust, because dust can use up the ma
   const { code, out } = await exchange('doctor');
   expect([code, out]).toEqual([
     0,
-    expect.stringMatching(new RegExp(`^warn +dust +${id}: .* MATCH_MAKERS_MAX and .*; .* minOrderSize 1$`, 'm')),
+    expect.stringMatching(
+      new RegExp(`^warn +dust +${id}: .* MATCH_MAKERS_MAX and .*; .* minOrderSize 1$`, 'm'),
+    ),
   ]);
   await json('markets', 'close', id, '--yes');
   expect((await verdicts()).dust).toBe('ok');
