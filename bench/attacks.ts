@@ -13,6 +13,10 @@ const COMMENT_CHARACTERS = 2_000;
 const BATCH_ORDERS = 20;
 const CROSSING_CENTS = 60;
 const DUST_LOTS = 100n;
+const OWN_ORDERS = 3_000;
+const CANCELLING_WALLETS = 20;
+const CANCELLED_HASHES = 100;
+const TICKER_IDS = 50;
 
 /** The market is prepared through `quiet`, a web process without limits on the same Redis. */
 export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: string }> {
@@ -23,6 +27,11 @@ export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: s
   const chain = await chainOfFills(quiet, signer);
   await dustMakers(quiet, signer);
   await longComments(quiet, signer, base);
+  await ordersOf(quiet, signer, 0);
+  const tokens = await signer.signIn();
+  const bearerOf = (wallet: number): string => `Authorization: Bearer ${tokens[wallet]}\r\n`;
+  const own = (path: string): Buffer => bytes('GET', path, undefined, bearerOf(0));
+  const foreign = Array.from({ length: CANCELLED_HASHES }, () => sign().orderHash);
   const takers = Array.from({ length: 40 }, () => sign({ outcome: 0, cents: 90, lots: 100_000n }));
   const fresh = await createSigner(quiet, FRESH_WALLETS);
   const strangers = Array.from({ length: FRESH_WALLETS }, () => fresh.sign());
@@ -64,6 +73,22 @@ export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: s
         'lists that nobody else asks for',
         ...Array.from({ length: 5_000 }, (_, i) => bytes('GET', `/markets?limit=100&q=${i}`)),
       ),
+      http('own orders that no filter finds', own('/me/orders?clientOrderId=none&limit=1')),
+      http('own portfolio', own('/me/portfolio')),
+      http(
+        'cancels of the orders of others, from 20 wallets',
+        ...Array.from({ length: CANCELLING_WALLETS }, (_, wallet) =>
+          bytes('POST', '/orders/cancel', JSON.stringify({ orderHashes: foreign }), bearerOf(wallet)),
+        ),
+      ),
+      http(
+        'pages of markets by slug',
+        ...Array.from({ length: 500 }, (_, i) => bytes('GET', `/m/none-${i}`)),
+      ),
+      http(
+        'tickers of many markets',
+        bytes('GET', `/tickers?ids=${Array(TICKER_IDS).fill(market.id).join(',')}`),
+      ),
       http('wrong admin tokens', bytes('PUT', '/admin/mode', '{"mode":"HALTED"}', bearer())),
       socket('nested lists through sockets', 'subscribe', nested, 1),
       socket('subscribing again and again', 'subscribe', { conditionIds: [conditionId] }, 1),
@@ -95,6 +120,14 @@ async function chainOfFills(quiet: Side, { sign }: Signer): Promise<Submission> 
 async function dustMakers(quiet: Side, { sign }: Signer): Promise<void> {
   for (let i = 0; i < DUST_MAKERS; i++) {
     const { path, body } = sign({ outcome: 1, cents: 10 + (i % 20), lots: DUST_LOTS });
+    await call(quiet, 'POST', path, body);
+  }
+}
+
+/** A long list of one wallet, in which a filter finds nothing. */
+async function ordersOf(quiet: Side, { sign }: Signer, wallet: number): Promise<void> {
+  for (let i = 0; i < OWN_ORDERS; i++) {
+    const { path, body } = sign({ wallet });
     await call(quiet, 'POST', path, body);
   }
 }
