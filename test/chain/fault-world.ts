@@ -184,6 +184,8 @@ export async function startFaultWorld() {
     let id = '';
     await until('the match has a record', async () => {
       const { fills } = (await other.get(`/orders/${orderHash}`)).body;
+      // A busy exchange answers 503.
+      if (!fills) return false;
       const sequence = String(fills[0].tradeId).split('-')[1];
       id = `${market.id}-${sequence}-s0`;
       return watch.of(id) !== undefined;

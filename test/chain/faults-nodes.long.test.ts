@@ -234,7 +234,12 @@ describe('blocks that are taken back before they are final', () => {
         transactionHash: hash,
       });
       expect(faults.watch.statuses(id)).not.toContain('CONFIRMED');
-      expect((await faults.shown(victim)).collateral).toMatchObject({ unsettled: '0', available: '10000' });
+      // The order of the innocent maker rests again, and reserves what it reserved before.
+      expect((await faults.shown(victim)).collateral).toMatchObject({
+        unsettled: '0',
+        reserved: '0.4',
+        available: '9999.6',
+      });
     },
     LIMIT_MS,
   );
