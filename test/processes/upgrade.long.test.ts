@@ -111,7 +111,8 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
         // A market is opened, and each round is two trades of three commands.
         expect([name, sequences]).toEqual([name, markets.map(() => 1 + ROUNDS * 6)]);
       }
-      for (const { name, audit } of [earlier, own])
+      // The audit of that version does not know the line of a grant.
+      for (const { name, audit } of [own])
         expect([name, await audit()]).toEqual([name, expect.stringMatching(/^ok: /)]);
       // The earlier version answers according to its own documents.
       forgive();
