@@ -82,7 +82,7 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
 }
 
 (hasHistory ? test : test.skip)(
-  `this version and ${EARLIER} trade side by side on one Redis, and the audits of both find no difference (left out without that commit)`,
+  `this version and ${EARLIER} trade side by side on one Redis, and the audit finds no difference (left out without that commit)`,
   async () => {
     buildEarlier();
     const redis = await startDurableRedis({ appendonly: 'always' });
@@ -111,9 +111,8 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
         // A market is opened, and each round is two trades of three commands.
         expect([name, sequences]).toEqual([name, markets.map(() => 1 + ROUNDS * 6)]);
       }
-      // The audit of that version does not know the line of a grant.
-      for (const { name, audit } of [own])
-        expect([name, await audit()]).toEqual([name, expect.stringMatching(/^ok: /)]);
+      // The audit of a version before the line of a grant does not know it (CHANGELOG.md).
+      expect(await own.audit()).toMatch(/^ok: /);
       // The earlier version answers according to its own documents.
       forgive();
     } finally {
