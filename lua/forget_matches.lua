@@ -27,7 +27,7 @@ local MATCHES_MAX, FILLS_MAX, FIRST_AT = 100, 1000, 5
 -- The parts of a packed match (lib/trades): behind the taker's hash; and of a fill, behind the maker's.
 local HEAD, HEAD_AT, HEAD_BYTES = '>BBI2', 33, 36
 local FILL, FILL_AT, FILL_BYTES = '>I2I6BI7I7', 69, 67
--- Behind the fills: the time of a match whose id is ahead of it, and the link of a later step (lua/lib/trades.lua).
+-- The parts that may follow the fills: the time of a match whose id is ahead of it, and the link of a later step.
 local MOMENT_BYTES, LINK_BYTES = 6, 12
 local PLACE_BYTES, CANDLE_MARK = 12, '>I2I6I6'
 

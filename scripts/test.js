@@ -22,6 +22,8 @@ const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
 const count = { passed: 0, failed: 0 };
 /** The lines in which the tests of this run printed how to repeat them. */
 const seeds = [];
+/** What failed, for the end of a long output. */
+const failures = [];
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
 const LONG = '\\.long\\.test\\.ts$';
@@ -31,6 +33,7 @@ const say = (line) => process.stdout.write(`${line}\n`);
 
 function record(name, passed, output = '') {
   count[passed ? 'passed' : 'failed']++;
+  if (!passed) failures.push(name);
   say(`${passed ? 'PASS' : 'FAIL'} ${name}`);
   if (!passed && output !== '') say(output);
 }
@@ -86,9 +89,15 @@ async function runJest(args) {
       if (/\bseeds?\b|SEED=/i.test(line)) seeds.push(line);
     });
     await once(jest, 'close');
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, success } = JSON.parse(
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, success, testResults } = JSON.parse(
       readFileSync(report, 'utf8'),
     );
+    for (const { name, status, assertionResults } of testResults) {
+      const failed = assertionResults.filter((result) => result.status === 'failed');
+      const file = path.relative(ROOT, name);
+      if (status === 'failed' && failed.length === 0) failures.push(file);
+      failures.push(...failed.map(({ fullName }) => `${file}: ${fullName}`));
+    }
     count.passed += numPassedTests;
     count.failed += numFailedTests + numRuntimeErrorTestSuites;
     if (!success && numFailedTests + numRuntimeErrorTestSuites === 0) record('jest', false);
@@ -134,6 +143,7 @@ async function main() {
   if (ready) await runJest(jestArguments(form, args));
   await Promise.all(checks);
   if (seeds.length > 0) say(`Seeds of this run:\n  ${seeds.join('\n  ')}`);
+  if (failures.length > 0) say(`Failed:\n  ${failures.join('\n  ')}`);
   say(`${count.passed} passed, ${count.failed} failed`);
   process.exitCode = count.failed === 0 ? 0 : 1;
 }

@@ -14,7 +14,7 @@ local trades = require('lib.trades')
 
 local matching = {}
 
--- An order that is not continued for so long is ended (lua/expire_orders.lua).
+-- Seconds after which an order between two steps is ended (lua/expire_orders.lua).
 matching.PAUSE_S = 5
 
 -- Returns the taker's status and reason after the walk; for a refusal nil, its code and its detail.

@@ -38,7 +38,7 @@ test('orders leave a market although thousands of its traces share a bucket', as
   const packed = (await redis.hgetBuffer(keys.orders, hash)) as Buffer;
   const gone = await forgetting.move(TOKEN, { orders: [{ hash, packed }] });
   expect(gone.orders).toBe(1);
-  // A bucket of so many is not split, because that would hold up Redis; the new trace is there all the same.
+  // A bucket this full is not split, because that would hold up Redis; the new trace is added all the same.
   const buckets = await redis.keysBuffer('{x0}:m:market00:g*');
   const counts = await Promise.all(buckets.map((key) => redis.scard(key)));
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(MANY + 1);

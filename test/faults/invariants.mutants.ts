@@ -9,7 +9,7 @@ import { startTradingFleet } from './trading-fleet';
 /** Orders in a round. Lanes race, so no seed guarantees the match that shows a bug; there are several rounds. */
 const ORDERS = 160;
 const ROUNDS_MAX = 15;
-/** Of a machine ten times as slow, with all rounds. */
+/** Long enough for a machine ten times as slow, with all rounds. */
 const BUG_MS_MAX = 600_000;
 /** Shorter than the interval of the reconciler, which would repair the effect of a bug. */
 const SETTLED_WITHIN_MS = 3_000;

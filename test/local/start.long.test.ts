@@ -242,7 +242,7 @@ describe('failures of the start', () => {
     }
     // Either of two may have been the first to run.
     expect(started.stderr()).toMatch(
-      /^web( 2)? ended \(SIGKILL\); it is started again\nworker( 2)? ended \(SIGKILL\); it is started again\n$/,
+      /^web( at \d+)? ended \(SIGKILL\); it is started again\nworker( 2)? ended \(SIGKILL\); it is started again\n$/,
     );
     started.child.kill('SIGINT');
     expect(await started.exited).toBe(0);

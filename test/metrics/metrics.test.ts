@@ -144,7 +144,7 @@ test('the worker serves the metrics of its own scripts on a separate port', asyn
       expect(series.get('exchange_script_seconds_count{verb="expire_orders"}') ?? 0).toBeGreaterThan(0),
   );
   expect((await fetch(`${workerUrl}/livez`)).status).toBe(200);
-  // Of one shard the answer names none.
+  // With one shard the answer names none.
   const ready = await fetch(`${workerUrl}/readyz`);
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', layout: LAYOUT }]);
   expect((await fetch(`${workerUrl}/config`)).status).toBe(404);

@@ -27,7 +27,7 @@ booking.MARGIN_S = 30
 local NONCE_AHEAD_MAX = 1000
 -- A wallet's numbers serve while they are no older than so many final blocks.
 local SEEN_BLOCKS = 4
--- Behind a request: the value of fresh funds that counts at once, 0 for any, and the address of the client or nothing.
+-- The part that follows a request: the value of fresh funds that counts at once, 0 for any, and the client's address, if known.
 local CHAIN_PART = '>I7Bc0'
 -- What a limit is of, in a refusal: matches, matches and open orders, fresh funds, the new wallets of an address.
 local OF_FRESH, OF_ADDRESS = 2, 3

@@ -34,7 +34,7 @@ const SCRIPT_BODY_BYTES = ORDER_BODY.at.kind;
 const CONTINUING = ORDER_STATUSES.length;
 const FILLS_HEAD_BYTES = MATCH_HEAD.bytes;
 const FILL_BYTES = MATCH_FILL.bytes;
-/** Behind the fills, each where it is needed (lua/lib/trades.lua). */
+/** The optional parts that follow the fills (lua/lib/trades.lua). */
 const [MOMENT_BYTES, LINK_BYTES] = [6, 12];
 
 export const hashHex = (raw: Buffer): string => `0x${raw.toString('hex')}`;
@@ -99,7 +99,7 @@ export function decodeChains(packed: Buffer): MatchPlace[] {
   });
 }
 
-/** Of a submission of several steps: the match of its step before, zeros for none. Null for a match that is all of its submission. */
+/** The match of the previous step, zeros in the first one; null when the submission had a single step. */
 export function decodeLink(packed: Buffer): MatchPlace | null {
   const end = FILLS_HEAD_BYTES + countFills(packed) * FILL_BYTES;
   if (packed.length - end < LINK_BYTES) return null;
@@ -145,7 +145,7 @@ export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
 export const countFills = (packed: Buffer): number =>
   packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
 
-/** Whether the bytes have the length of a match with so many fills. */
+/** Whether the bytes have the length of a match with this number of fills. */
 export function isMatch(packed: Buffer): boolean {
   const more = packed.length - FILLS_HEAD_BYTES - countFills(packed) * FILL_BYTES;
   return more >= 0 && more <= MOMENT_BYTES + LINK_BYTES && more % MOMENT_BYTES === 0;
