@@ -140,6 +140,7 @@ const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['reads', 'markets', 'journal', 'audit', 'shards'],
   ],
   wire: ['requests', 'answers', 'documents'],
+  http: ['guard', 'server', 'markets', 'orders', 'routes'],
   realtime: ['broadcast', 'sockets', 'feed'],
 };
 

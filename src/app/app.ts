@@ -3,11 +3,11 @@ import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature
 import type { Backend } from '../auth/recovery';
 import { withoutKeys } from '../config/chain';
 import type { Config } from '../config/load';
-import { clientAddress } from '../http/client-address';
-import { createPace, noPace } from '../http/pace';
-import { createHttp, type Http } from '../http/server';
-import { createShedding } from '../http/shedding';
-import { loadFiles } from '../http/static-files';
+import { clientAddress } from '../http/guard/client-address';
+import { createPace, noPace } from '../http/guard/request-pacing';
+import { createShedding } from '../http/guard/shedding';
+import { createHttp, type Http } from '../http/http';
+import { loadFiles } from '../http/server/static-files';
 import { createQueueCounts } from '../jobs/queue-counts';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';

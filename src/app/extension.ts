@@ -1,6 +1,6 @@
 import type { AddCommands } from '../cli/store';
 import type { Config } from '../config/load';
-import type { WebPart } from '../http/web-part';
+import type { WebPart } from '../http/context';
 import type { Logger } from '../log';
 import type { ApiPart } from '../wire/api';
 import type { Store } from './store';

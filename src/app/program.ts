@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Program } from '../http/deps';
+import type { Program } from '../http/context';
 import { LAYOUT } from '../store/health/layout';
 
 /** The build that scripts/build.js wrote. */

@@ -4,9 +4,8 @@ import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import type { Query } from '../wire/queries';
 import type { Shape } from '../wire/shape';
-import type { AnswerHead, Reply } from './answer';
-import type { BearerRule } from './bearer';
-import type { AddressedRequest } from './client-address';
+import type { BearerRule } from './guard/bearer';
+import type { AddressedRequest } from './guard/client-address';
 
 /** A request, whether it came by HTTP or over a socket. An Express request is one. */
 export interface CallRequest extends AddressedRequest {
@@ -17,6 +16,14 @@ export interface CallRequest extends AddressedRequest {
   /** The parameters of the path, decoded. */
   readonly params: Readonly<Record<string, string | string[]>>;
   readonly headers: IncomingHttpHeaders;
+}
+
+/** The headers of an answer while it is made. */
+export interface AnswerHead {
+  /** The answer has been sent. */
+  readonly headersSent: boolean;
+  getHeader(name: string): number | string | readonly string[] | undefined;
+  setHeader(name: string, value: string): unknown;
 }
 
 /** The answer to a request while it is made. An Express response is one. */
@@ -35,6 +42,23 @@ export interface Call<Body> {
   /** Null only if no bearer is required and none was sent. */
   readonly caller: Caller | null;
 }
+
+/** The result of a handler: a value to send as JSON, finished JSON bytes, or nothing. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly json?: Buffer;
+  /** Text in another format. */
+  readonly text?: { readonly type: string; readonly text: string };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The rows that a read looked at, where these may be more or fewer than were paid for. */
+  readonly looked?: number;
+}
+
+export const ok = (body: unknown, headers?: Record<string, string>): Reply =>
+  headers ? { status: 200, body, headers } : { status: 200, body };
+
+export const okJson = (json: Buffer): Reply => ({ status: 200, json });
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

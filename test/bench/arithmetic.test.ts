@@ -80,7 +80,7 @@ test('a profile counts by the caller, between two moments, without idle time', (
     nodes: [
       { id: 1, callFrame: frame('(root)'), children: [2, 3, 7] },
       { id: 2, callFrame: frame('(idle)') },
-      { id: 3, callFrame: frame('check', '/x/src/http/submit.ts'), children: [4, 5] },
+      { id: 3, callFrame: frame('check', '/x/src/http/orders/submit.ts'), children: [4, 5] },
       { id: 4, callFrame: frame('ecdsaRecover') },
       { id: 5, callFrame: frame('write', '/x/node_modules/ioredis/built/Redis.js'), children: [6] },
       { id: 6, callFrame: frame('writev', 'node:net') },

@@ -128,7 +128,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
   'an order is booked and then refused': {
     modules: [
       {
-        file: 'http/submit.js',
+        file: 'http/orders/submit.js',
         from: 'const booked = book(request)',
         to: "const booked = book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new import_errors.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
       },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { play } from '../http/bad-input/mutations';
-import { type Case, RESTING, startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
+import { play } from '../http/server/bad-input/mutations';
+import { type Case, RESTING, startTwoTraders, type TwoTraders } from '../http/server/bad-input/two-traders';
 import type { Answer } from '../support/client';
 import { laneClient, messageFor, type OrderLane, openLane } from '../support/order-lane';
 import { sampleOf } from '../support/sample';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { RESTING, startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
+import { RESTING, startTwoTraders, type TwoTraders } from '../http/server/bad-input/two-traders';
 import { ADMIN_TOKEN, JWT_SECRET } from '../support/settings';
 import { tell } from '../support/telling';
 import { bodyRows, textRows } from './bodies';

@@ -1,5 +1,5 @@
 import { io, type Socket } from 'socket.io-client';
-import { startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
+import { startTwoTraders, type TwoTraders } from '../http/server/bad-input/two-traders';
 import { ADMIN_TOKEN } from '../support/settings';
 import { shown } from './row';
 

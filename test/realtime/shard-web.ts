@@ -6,7 +6,7 @@ import type { Sessions } from '../../src/auth/sessions';
 import { loadConfig } from '../../src/config/load';
 import { chainScale } from '../../src/exchange/order';
 import { micro } from '../../src/exchange/units';
-import { noPace } from '../../src/http/pace';
+import { noPace } from '../../src/http/guard/request-pacing';
 import { createLogger } from '../../src/log';
 import { createRealtime } from '../../src/realtime/realtime';
 import { runProbe } from '../../src/store/health/health';

@@ -1,4 +1,4 @@
-import { paceClock } from '../../src/http/pace';
+import { paceClock } from '../../src/http/guard/request-pacing';
 
 /**
  * Stops the clock of all points: an address in debt stays in debt, however slow the machine is, until the test moves the

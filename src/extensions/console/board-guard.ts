@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { Refusal } from '../../exchange/errors';
-import { checkAdmin, isOneOf } from '../../http/bearer';
-import type { OperatorGate } from '../../http/operator-gate';
+import { checkAdmin, isOneOf } from '../../http/guard/bearer';
+import type { OperatorGate } from '../../http/guard/operator-gate';
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 const USER = 'admin';

@@ -1,6 +1,6 @@
 import type { Extension } from '../../app/extension';
 import type { Context } from '../../http/context';
-import { recordedPage } from '../../http/recorded';
+import { logPageActions } from '../../http/server/operators-log';
 import { createBoard } from './board';
 import { boardGuard } from './board-guard';
 import { type ConsoleReads, consoleEndpoints } from './routes/console';
@@ -34,7 +34,7 @@ export const CONSOLE: Extension = {
       routes,
       pages(app, { gate }) {
         const guard = boardGuard(adminTokens, publicBaseUrl, gate);
-        app.use(CONSOLE_PATHS.queues, guard, recordedPage(actions, log), board.handler);
+        app.use(CONSOLE_PATHS.queues, guard, logPageActions(actions, log), board.handler);
       },
       stop: board.stop,
     };

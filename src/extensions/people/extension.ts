@@ -25,9 +25,9 @@ export const PEOPLE: Extension = {
   web({ store }) {
     const people = openPeople(store);
     return {
-      routes: (context, kept) => [
-        ...commentEndpoints(people, context, kept),
-        ...profileEndpoints(people, kept),
+      routes: (context, cached) => [
+        ...commentEndpoints(people, context, cached),
+        ...profileEndpoints(people, cached),
         ...keyEndpoints(context),
         ...moderationEndpoints(people, context),
       ],

@@ -3,9 +3,9 @@ import type { Store } from '../../app/store';
 import { Refusal } from '../../exchange/errors';
 import type { MarketView } from '../../exchange/facts';
 import { createRecent } from '../../exchange/recent';
-import { clientAddress } from '../../http/client-address';
-import { names } from '../../http/conditional';
-import type { Limiter } from '../../http/limiter';
+import { clientAddress } from '../../http/guard/client-address';
+import type { Limiter } from '../../http/guard/limiter';
+import { matchesEtag } from '../../http/server/etag';
 import { historyWindow } from '../../wire/answers/history';
 import { formatChance } from '../../wire/prices';
 import type { CardFacts, DrawCard } from './card-drawing';
@@ -93,7 +93,7 @@ export function serveCards(app: Express, { marketList, reads, drawCard }: CardPa
     // Pages of other sites show it.
     response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
     response.setHeader('ETag', etag);
-    if (names(request.headers['if-none-match'], etag)) {
+    if (matchesEtag(request.headers['if-none-match'], etag)) {
       response.statusCode = 304;
       response.end();
       return;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Extension } from '../../app/extension';
-import { loadFiles } from '../../http/static-files';
+import { loadFiles } from '../../http/server/static-files';
 import { createCardDrawing } from './card-drawing';
 import { serveCards } from './cards';
 import { servePage } from './page';

@@ -1,5 +1,5 @@
 import type { MarketView } from '../../exchange/facts';
-import { indexOf } from '../../http/listing';
+import { indexOf } from '../../http/markets/market-pages';
 import { formatChance } from '../../wire/prices';
 
 /** The words of the page's addresses, for people who share them. */

@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import type { Config } from '../../config/load';
-import { otherMethods } from '../../http/methods';
-import { answer, type StaticFiles } from '../../http/static-files';
+import { otherMethods } from '../../http/server/routing';
+import { answer, type StaticFiles } from '../../http/server/static-files';
 
 export type PolicyFacts = Pick<Config, 'publicBaseUrl' | 'chain'>;
 

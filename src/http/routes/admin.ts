@@ -16,9 +16,8 @@ import {
   resolveShape,
 } from '../../wire/requests/operator';
 import { addressOf, emptyShape } from '../../wire/requests/orders';
-import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
+import { type AnyEndpoint, type Call, type Endpoint, ok, parameter, type Reply } from '../endpoint';
 
 /** The operator's endpoints: a market's life and the exchange's mode. Without ADMIN_TOKEN they do not exist. */
 export function adminEndpoints(context: Context): AnyEndpoint[] {

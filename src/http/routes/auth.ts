@@ -9,11 +9,10 @@ import {
   type VerifyBody,
   verifyShape,
 } from '../../wire/requests/orders';
-import { type AnswerHead, ok } from '../answer';
-import { clientAddress } from '../client-address';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
-import { refusalOf } from '../failures';
+import { type AnswerHead, type AnyEndpoint, type Endpoint, ok, parameter } from '../endpoint';
+import { clientAddress } from '../guard/client-address';
+import { refusalOf } from '../server/failures';
 
 /** The wallet that a message names; that it has signed the message is checked behind the limit. */
 const ADDRESS = /0x[0-9a-f]{40}/i;

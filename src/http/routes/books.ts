@@ -19,11 +19,10 @@ import {
   rangeOf,
   timeframeOf,
 } from '../../wire/queries';
-import { okJson, type Reply } from '../answer';
-import { bookTag, names } from '../conditional';
 import { type Context, fillFacts } from '../context';
-import { type AnyEndpoint, type Call, read } from '../endpoint';
-import type { KeptAnswers, MarketMoment } from '../kept-answers';
+import { type AnyEndpoint, type Call, okJson, type Reply, read } from '../endpoint';
+import type { CachedAnswers, MarketMoment } from '../markets/cached-answers';
+import { bookTag, matchesEtag } from '../server/etag';
 
 const TRADES_RECENT = 20;
 const LIST_START = Buffer.from('{"data":[');
@@ -31,17 +30,17 @@ const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']}');
 
 /** The reads of a market's page: book, ticker, trades, prices. */
-export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function bookEndpoints(context: Context, cached: CachedAnswers): AnyEndpoint[] {
   const { reads, ticket, standing } = context;
-  const { momentOf } = kept;
+  const { momentOf } = cached;
   const isSettled = ({ fills }: { readonly fills: readonly SettledFill[] }): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
   const factsOf = (terms: MarketTerms, fills: readonly SettledFill[]): TradeFacts[] =>
     fills.map((fill) => fillFacts(terms.id, fill));
 
   const bookOf = (at: MarketMoment, depth: number | undefined) =>
-    kept.answer(at.moment, `orderbook ${depth}`, async () => {
-      const view = await kept.view(at);
+    cached.answer(at.moment, `orderbook ${depth}`, async () => {
+      const view = await cached.view(at);
       const text = Buffer.from(JSON.stringify(presentOrderbook(view, depth)));
       return { value: { json: text, sequence: view.state.sequence }, bytes: text.length };
     });
@@ -54,7 +53,8 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     // A copy may be kept, but must be revalidated each time.
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
     // The epoch is unknown right after the connection was lost.
-    if (now?.isCertain && names(call.request.headers['if-none-match'], etag)) return { status: 304, headers };
+    if (now?.isCertain && matchesEtag(call.request.headers['if-none-match'], etag))
+      return { status: 304, headers };
     return { ...okJson(json), headers };
   }
 
@@ -64,7 +64,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   }
 
   const tickerOf = (at: MarketMoment): Promise<Buffer> =>
-    kept.json(at.moment, 'ticker', () => kept.view(at), presentTicker);
+    cached.json(at.moment, 'ticker', () => cached.view(at), presentTicker);
   const ticker = async (call: Call<undefined>): Promise<Reply> =>
     okJson(await tickerOf(await momentOf(call)));
   const tickers = async ({ query }: Call<undefined>): Promise<Reply> =>
@@ -75,7 +75,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     ids: readonly string[],
     jsonOf: (at: MarketMoment) => Promise<Buffer>,
   ): Promise<Buffer> {
-    const parts = await Promise.all(ids.map(async (id) => jsonOf(await kept.momentOfMarket(id))));
+    const parts = await Promise.all(ids.map(async (id) => jsonOf(await cached.momentOfMarket(id))));
     return Buffer.concat([
       LIST_START,
       ...parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])),
@@ -85,7 +85,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
 
   async function trading(call: Call<undefined>): Promise<Reply> {
     const { terms, moment } = await momentOf(call);
-    const json = await kept.json(
+    const json = await cached.json(
       moment,
       'trading',
       () => reads.snapshot(terms.id, TRADES_RECENT),
@@ -103,7 +103,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
       ...periodOf(call.query),
     };
     const { terms, moment } = await momentOf(call);
-    const json = await kept.json(
+    const json = await cached.json(
       moment,
       `trades ${JSON.stringify(page)}`,
       () => reads.trades(terms.id, page),
@@ -120,7 +120,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     const timeframe = timeframeOf(call.query);
     const { terms, moment } = await momentOf(call);
     const window = historyWindow(timeframe, reads.clock());
-    const json = await kept.json(
+    const json = await cached.json(
       moment,
       `price-history ${timeframe} ${window.lastMs}`,
       () => reads.candles(terms.id, window.fromMs, window.bucketMs),
@@ -138,7 +138,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     };
     const { terms, moment } = await momentOf({ query, ...call });
     const window = windowOf(asked, reads.clock());
-    const json = await kept.json(
+    const json = await cached.json(
       moment,
       `candles ${JSON.stringify(window)}`,
       () => reads.candles(terms.id, window.fromMs, window.bucketMs, window.most),

@@ -11,10 +11,9 @@ import {
   cancelShape,
   emptyShape,
 } from '../../wire/requests/orders';
-import { ok } from '../answer';
-import type { Cancels } from '../cancels';
 import { type Context, hashOf } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter, walletOf } from '../endpoint';
+import { type AnyEndpoint, type Call, type Endpoint, ok, parameter, walletOf } from '../endpoint';
+import type { Cancels } from '../orders/cancels';
 
 /** The cancel endpoints; all need the wallet's bearer and share a separate bucket. */
 export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint[] {

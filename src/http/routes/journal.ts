@@ -14,9 +14,8 @@ import {
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, periodOf, type Query } from '../../wire/queries';
-import { ok } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
+import { type AnyEndpoint, type Call, ok, read, walletOf } from '../endpoint';
 
 const POSITION_STATES = ['open', 'closed'] as const;
 

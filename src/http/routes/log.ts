@@ -2,9 +2,8 @@ import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { cursorOf, limitOf } from '../../wire/queries';
-import { ok } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, read } from '../endpoint';
+import { type AnyEndpoint, ok, read } from '../endpoint';
 
 /** The operators' log. */
 export function logEndpoints({ actions }: Context): AnyEndpoint[] {

@@ -5,21 +5,20 @@ import { WALK_MAX } from '../../wire/cursor';
 import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
-import { okJson } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, parameter, read } from '../endpoint';
-import type { KeptAnswers } from '../kept-answers';
-import { categoriesOf, createPageTexts, indexOf, isListed, pageOf } from '../listing';
+import { type AnyEndpoint, okJson, parameter, read } from '../endpoint';
+import type { CachedAnswers } from '../markets/cached-answers';
+import { categoriesOf, createPageTexts, indexOf, isListed, pageOf } from '../markets/market-pages';
 
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Finding markets: the list of markets, their categories, one market. */
-export function marketEndpoints({ marketList, standing }: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function marketEndpoints({ marketList, standing }: Context, cached: CachedAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
   return [
     read(PATHS.market, async (call) => {
-      const at = await kept.momentOf(call);
-      return okJson(await kept.json(at.moment, 'market', () => kept.view(at), presentMarket));
+      const at = await cached.momentOf(call);
+      return okJson(await cached.json(at.moment, 'market', () => cached.view(at), presentMarket));
     }),
     read(PATHS.markets, async ({ request, query }) => {
       const filter = {

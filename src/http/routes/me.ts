@@ -8,11 +8,10 @@ import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
 import { type ConvertBody, convertShape, emptyShape } from '../../wire/requests/orders';
-import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
-import { faucetLimit } from '../limiter';
-import { operationOf, replayedIf } from '../operation';
+import { type AnyEndpoint, type Endpoint, ok, parameter, type Reply, read, walletOf } from '../endpoint';
+import { faucetLimit } from '../guard/limiter';
+import { operationOf, replayedIf } from '../server/idempotency';
 
 const LOTS_DECIMALS = 2;
 const SIZE_DECIMALS_MAX = 18;

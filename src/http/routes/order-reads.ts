@@ -4,13 +4,12 @@ import { presentOrderFill } from '../../wire/answers/order';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { cursorOf, limitOf } from '../../wire/queries';
-import { ok, okJson } from '../answer';
 import { type Context, hashOf } from '../context';
-import { type AnyEndpoint, parameter, read } from '../endpoint';
-import type { KeptAnswers } from '../kept-answers';
+import { type AnyEndpoint, ok, okJson, parameter, read } from '../endpoint';
+import type { CachedAnswers } from '../markets/cached-answers';
 
 /** The status of an order and its fills. */
-export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function orderReadEndpoints(context: Context, cached: CachedAnswers): AnyEndpoint[] {
   const isSettled = (fills: readonly { readonly settlementStatus: string }[]): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
 
@@ -19,9 +18,9 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
     PATHS.order,
     async (call) => {
       const hash = hashOf(parameter(call, 'order_hash'));
-      const moment = call.caller ? null : await kept.orderMoment(hash);
+      const moment = call.caller ? null : await cached.orderMoment(hash);
       if (moment) {
-        const json = await kept.json(
+        const json = await cached.json(
           moment,
           `order ${hash}`,
           async () => {
@@ -43,7 +42,7 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
   async function orderOf(hash: string): Promise<OrderView> {
     const view = await context.reads.order(hash);
     if (!view) throw new Refusal('ORDER_NOT_FOUND');
-    kept.rememberOrder(hash, view.record.marketId);
+    cached.rememberOrder(hash, view.record.marketId);
     return view;
   }
 
@@ -59,10 +58,10 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
       data: found.fills.map((fill) => presentOrderFill(found.record, fill)),
       nextCursor: found.next,
     });
-    const moment = await kept.orderMoment(hash);
+    const moment = await cached.orderMoment(hash);
     if (!moment) return ok(present(await load()));
     const name = `fills ${hash} ${page.limit} ${page.cursor ?? ''}`;
-    return okJson(await kept.json(moment, name, load, present, (found) => isSettled(found.fills)));
+    return okJson(await cached.json(moment, name, load, present, (found) => isSettled(found.fills)));
   });
 
   return [status, fills];

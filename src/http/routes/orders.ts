@@ -9,16 +9,16 @@ import {
   type SubmitBody,
   submitShape,
 } from '../../wire/requests/orders';
-import { ok, requestIdOf } from '../answer';
-import { createBatchOrder } from '../batch-order';
-import { clientAddress } from '../client-address';
 import { type Context, hashOf } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
-import { logFailure, refusalOf } from '../failures';
-import { replayedIf } from '../operation';
-import { createReplace } from '../replace';
-import { createSameTurn } from '../same-turn';
-import type { Submission, Submit, Submitted } from '../submit';
+import { type AnyEndpoint, type Call, type Endpoint, ok, parameter } from '../endpoint';
+import { clientAddress } from '../guard/client-address';
+import { createBatchOrder } from '../orders/batch-order';
+import { createEndOfTurn } from '../orders/end-of-turn';
+import { createReplace } from '../orders/replace';
+import type { Submission, Submit, Submitted } from '../orders/submit';
+import { requestIdOf } from '../server/answer';
+import { logFailure, refusalOf } from '../server/failures';
+import { replayedIf } from '../server/idempotency';
 
 /**
  * The most time that a batch checks orders in a row; then it waits for their results, and other requests are served. Twenty
@@ -30,14 +30,14 @@ const SLICE_MAX_MS = 5;
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
   const replace = createReplace(context, submit);
   // The orders of a batch are together already, and a batch limits how long it checks in a row.
-  const together = createSameTurn();
+  const endOfTurn = createEndOfTurn();
   const one: Endpoint<SubmitBody> = {
     method: 'POST',
     path: PATHS.submit,
     bearer: 'optional',
     body: submitShape,
     handle: async (call) => {
-      await together();
+      await endOfTurn();
       const { answer, replayed } = await submit(submissionOf(call, call.body));
       return replayedIf(replayed, ok(answer));
     },
@@ -52,7 +52,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     body: submitShape,
     handle: async (call) => {
       const oldHash = hashOf(parameter(call, 'order_hash'));
-      await together();
+      await endOfTurn();
       const { answer, replayed } = await replace(submissionOf(call, call.body), oldHash);
       return replayedIf(replayed, ok(answer));
     },

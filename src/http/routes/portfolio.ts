@@ -18,9 +18,8 @@ import { presentPortfolio } from '../../wire/answers/portfolio';
 import { PATHS } from '../../wire/paths';
 import { worthOf } from '../../wire/prices';
 import { timeframeOf } from '../../wire/queries';
-import { okJson, type Reply } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
+import { type AnyEndpoint, type Call, okJson, type Reply, read, walletOf } from '../endpoint';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -7,9 +7,8 @@ import { presentSettlement } from '../../wire/answers/settlement';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf } from '../../wire/queries';
-import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Call, read } from '../endpoint';
+import { type AnyEndpoint, type Call, ok, type Reply, read } from '../endpoint';
 
 /** The settlements of the matches, for the operator. */
 export function settlementEndpoints({ settlements, marketIdOf, termsOf, chain }: Context): AnyEndpoint[] {

@@ -21,10 +21,9 @@ import {
 import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
-import { ok, okJson, type Reply } from '../answer';
-import { names } from '../conditional';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
+import { type AnyEndpoint, type Endpoint, ok, okJson, type Reply, read } from '../endpoint';
+import { matchesEtag } from '../server/etag';
 
 /** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
@@ -152,7 +151,7 @@ function documentOf(document: () => unknown): Endpoint<undefined>['handle'] {
       'Cache-Control': 'public, max-age=300',
       'Cross-Origin-Resource-Policy': 'cross-origin',
     };
-    if (names(request.headers['if-none-match'], etag)) return { status: 304, headers };
+    if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers };
     return { status: 200, json, headers };
   };
 }

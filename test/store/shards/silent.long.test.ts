@@ -1,4 +1,4 @@
-import { refusalOf } from '../../../src/http/failures';
+import { refusalOf } from '../../../src/http/server/failures';
 import { createPresence } from '../../../src/store/people/presence';
 import { presenceOverShards } from '../../../src/store/shards/presence';
 import { createShardRaisedNonces } from '../../../src/store/verbs/shard-nonces';

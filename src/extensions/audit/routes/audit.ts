@@ -1,9 +1,8 @@
 import { checksumAddress } from '../../../auth/address';
 import { Refusal } from '../../../exchange/errors';
-import { ok, type Reply } from '../../../http/answer';
 import type { Context } from '../../../http/context';
-import { type AnyEndpoint, type Call, read } from '../../../http/endpoint';
-import { type Asked, actionOf } from '../../../http/recorded';
+import { type AnyEndpoint, type Call, ok, type Reply, read } from '../../../http/endpoint';
+import { actionOf, type RecordedRequest } from '../../../http/server/operators-log';
 import { type Audit, AuditTooLarge } from '../../../store/audit/audit';
 import { OutboxLost } from '../../../store/audit/changes';
 import { presentAudit } from '../../../wire/answers/audit';
@@ -33,7 +32,7 @@ export function auditEndpoints(audit: Audit, { actions, log }: Context): AnyEndp
 async function recordAudit(
   { actions, log }: Pick<Context, 'actions' | 'log'>,
   action: string,
-  { request, response }: Pick<Asked, 'request' | 'response'>,
+  { request, response }: Pick<RecordedRequest, 'request' | 'response'>,
   result: { readonly ok: boolean; readonly differences: number },
 ): Promise<void> {
   const entry = actionOf(action, request.path, { request, response, body: result });

@@ -1,9 +1,8 @@
 import { checksumAddress } from '../../../auth/address';
 import type { MarketView } from '../../../exchange/facts';
 import { MARKET_STATUSES, type MarketId, type OutcomeIndex } from '../../../exchange/market';
-import { ok } from '../../../http/answer';
 import type { Context } from '../../../http/context';
-import { type AnyEndpoint, parameter, read } from '../../../http/endpoint';
+import { type AnyEndpoint, ok, parameter, read } from '../../../http/endpoint';
 import { presentOwnMarket } from '../../../wire/answers/market';
 import { PAGE_SIZES } from '../../../wire/pages';
 import { PATHS } from '../../../wire/paths';

@@ -1,18 +1,19 @@
 import { checksumAddress } from '../../../auth/address';
 import { Refusal } from '../../../exchange/errors';
-import { ok, okJson } from '../../../http/answer';
-import { clientAddress } from '../../../http/client-address';
 import type { Context } from '../../../http/context';
 import {
   type AnyEndpoint,
   type Call,
   type Endpoint,
+  ok,
+  okJson,
   parameter,
   read,
   walletOf,
 } from '../../../http/endpoint';
-import type { KeptAnswers } from '../../../http/kept-answers';
-import { operationOf, replayedIf } from '../../../http/operation';
+import { clientAddress } from '../../../http/guard/client-address';
+import type { CachedAnswers } from '../../../http/markets/cached-answers';
+import { operationOf, replayedIf } from '../../../http/server/idempotency';
 import { PAGE_SIZES } from '../../../wire/pages';
 import { cursorOf, limitOf } from '../../../wire/queries';
 import { emptyShape } from '../../../wire/requests/orders';
@@ -26,13 +27,13 @@ import { type CommentBody, commentShape, parseCommentId } from '../wire/requests
 export function commentEndpoints(
   { comments }: People,
   { limiter }: Context,
-  kept: KeptAnswers,
+  cached: CachedAnswers,
 ): AnyEndpoint[] {
   const list = read(PEOPLE_PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
-    const terms = await kept.publicMarketOf(parameter(call, 'id'));
-    const json = await kept.json(
-      await kept.talk(terms.id),
+    const terms = await cached.publicMarketOf(parameter(call, 'id'));
+    const json = await cached.json(
+      await cached.talk(terms.id),
       `comments ${terms.id} ${page.limit} ${page.cursor ?? ''}`,
       () => comments.list(terms.id, page),
       ({ comments: found, next }) => ({ data: found.map(bodyOf), nextCursor: next }),
@@ -47,7 +48,7 @@ export function commentEndpoints(
     body: commentShape,
     handle: async (call) => {
       const wallet = walletOf(call);
-      const terms = await kept.publicMarketOf(parameter(call, 'id'));
+      const terms = await cached.publicMarketOf(parameter(call, 'id'));
       await limiter.take('comments-by-ip', clientAddress(call.request), call.response);
       await limiter.take('comments', wallet, call.response);
       const { body, parentId = null } = call.body;

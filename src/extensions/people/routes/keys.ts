@@ -1,7 +1,6 @@
 import { Refusal } from '../../../exchange/errors';
-import { ok } from '../../../http/answer';
 import type { Context } from '../../../http/context';
-import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../../../http/endpoint';
+import { type AnyEndpoint, type Endpoint, ok, parameter, read, walletOf } from '../../../http/endpoint';
 import { emptyShape } from '../../../wire/requests/orders';
 import { presentKey, presentNewKey } from '../wire/key-answers';
 import { type NewKeyBody, newKeyShape } from '../wire/key-requests';

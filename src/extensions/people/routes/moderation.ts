@@ -1,7 +1,6 @@
 import { checksumAddress } from '../../../auth/address';
-import { ok } from '../../../http/answer';
 import type { Context } from '../../../http/context';
-import { type AnyEndpoint, type Endpoint, parameter, read } from '../../../http/endpoint';
+import { type AnyEndpoint, type Endpoint, ok, parameter, read } from '../../../http/endpoint';
 import { emptyShape } from '../../../wire/requests/orders';
 import type { People } from '../store/open';
 import { presentAdminAccount, presentProfile } from '../wire/answers';

@@ -1,15 +1,22 @@
 import { checksumAddress } from '../../../auth/address';
 import { Refusal } from '../../../exchange/errors';
-import { ok, okJson } from '../../../http/answer';
-import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../../../http/endpoint';
-import type { KeptAnswers } from '../../../http/kept-answers';
+import {
+  type AnyEndpoint,
+  type Endpoint,
+  ok,
+  okJson,
+  parameter,
+  read,
+  walletOf,
+} from '../../../http/endpoint';
+import type { CachedAnswers } from '../../../http/markets/cached-answers';
 import type { People } from '../store/open';
 import { type ProfileFacts, presentMe, presentProfile, presentPublicProfile } from '../wire/answers';
 import { PEOPLE_PATHS } from '../wire/paths';
 import { type ProfileBody, profileShape } from '../wire/requests';
 
 /** Profiles of wallets. */
-export function profileEndpoints({ profiles }: People, kept: KeptAnswers): AnyEndpoint[] {
+export function profileEndpoints({ profiles }: People, cached: CachedAnswers): AnyEndpoint[] {
   const factsOf = async (address: string): Promise<ProfileFacts> => ({
     address,
     ...(await profiles.profile(address)),
@@ -39,8 +46,8 @@ export function profileEndpoints({ profiles }: People, kept: KeptAnswers): AnyEn
   // Every address has a profile; that of an unknown wallet is empty.
   const others = read(PEOPLE_PATHS.profile, async (call) => {
     const address = checksumAddress(parameter(call, 'address'));
-    const json = await kept.json(
-      await kept.talk(),
+    const json = await cached.json(
+      await cached.talk(),
       `profile ${address}`,
       () => factsOf(address),
       presentPublicProfile,

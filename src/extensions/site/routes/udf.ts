@@ -1,9 +1,8 @@
 import { Refusal } from '../../../exchange/errors';
-import { ok, okJson, type Reply } from '../../../http/answer';
 import type { Context } from '../../../http/context';
-import { type AnyEndpoint, type Call, read } from '../../../http/endpoint';
-import type { KeptAnswers, MarketMoment } from '../../../http/kept-answers';
-import { createPageTexts, pageOf } from '../../../http/listing';
+import { type AnyEndpoint, type Call, ok, okJson, type Reply, read } from '../../../http/endpoint';
+import type { CachedAnswers, MarketMoment } from '../../../http/markets/cached-answers';
+import { createPageTexts, pageOf } from '../../../http/markets/market-pages';
 import { type CandleInterval, LENGTHS_MS, windowOf } from '../../../wire/answers/candles';
 import { PAGE_SIZES } from '../../../wire/pages';
 import { barsOf, limitOf, type Query, textOf } from '../../../wire/queries';
@@ -22,13 +21,13 @@ import {
 
 const BARS_MAX = PAGE_SIZES.candles.most;
 /** TradingView's charts use these; a refusal is `s: "error"`, because charts read no problem documents. */
-export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function udfEndpoints({ reads, marketList }: Context, cached: CachedAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
 
   /** Null for an unknown symbol. */
   async function marketOf(name: string): Promise<MarketMoment | null> {
     try {
-      return await kept.momentOfMarket(name);
+      return await cached.momentOfMarket(name);
     } catch (error) {
       if (error instanceof Refusal && error.code === 'MARKET_NOT_FOUND') return null;
       throw error;
@@ -40,10 +39,10 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
     const at = await marketOf(market);
     if (!at) return ok(udfError('unknown_symbol'));
     return okJson(
-      await kept.json(
+      await cached.json(
         at.moment,
         `udf symbol ${outcome}`,
-        () => kept.view(at),
+        () => cached.view(at),
         (view) => presentSymbol(view, outcome),
       ),
     );
@@ -72,7 +71,7 @@ export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers):
     const { fromMs, toMs } = stretchOf(query, interval, reads.clock());
     const asked = { interval, outcome, limit: BARS_MAX, fromMs, toMs };
     const window = windowOf(asked, reads.clock());
-    const json = await kept.json(
+    const json = await cached.json(
       at.moment,
       `udf history ${JSON.stringify(window)}`,
       () => reads.candles(at.terms.id, Math.min(window.fromMs, window.lastMs), window.bucketMs, window.most),

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { API } from '../../support/api';
+import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
+
+/** GET /docs, over HTTP and, where there is one, in a browser. */
+let exchange: WebReplicas;
+beforeAll(async () => {
+  exchange = await startWebReplicas({ env: { PUBLIC_BASE_URL: 'http://localhost:3000' } });
+});
+afterAll(() => exchange?.stop());
+
+test('the page requests nothing from other sites, under the policy of every other answer', async () => {
+  const { client } = exchange;
+  const { text, headers } = await client.get('/docs/');
+  expect(headers.get('content-security-policy')).toBe(
+    (await client.get('/time')).headers.get('content-security-policy'),
+  );
+  const asked = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+  expect(asked).toContain('./swagger-ui-bundle.js');
+  for (const name of asked.filter((one) => !one.startsWith('#'))) {
+    expect([name, (await client.get(`/docs/${name.slice(2)}`)).status]).toEqual([name, 200]);
+  }
+});
+
+test('the folder serves only the page', async () => {
+  const { client } = exchange;
+  expect((await client.get('/docs')).status).toBe(200);
+  for (const name of [
+    'package.json',
+    'index.html',
+    'LICENSE',
+    'swagger-ui.css.br',
+    'swagger-ui.js',
+    'swagger-ui-bundle.js.map',
+    '..%2fx',
+  ]) {
+    expect([name, (await client.get(`/docs/${name}`)).body?.code]).toEqual([name, 'NOT_FOUND']);
+  }
+  const posted = await client.post('/docs/', { body: {} });
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = BROWSERS.find((file) => existsSync(file));
+const inBrowser = executablePath === undefined ? test.skip : test;
+
+inBrowser('a browser shows every operation, violates no policy and asks nobody else', async () => {
+  const browser: Browser = await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox'],
+  });
+  try {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    const elsewhere: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(exchange.client.url) && !url.startsWith('data:')) elsewhere.push(url);
+    });
+    await page.goto(`${exchange.client.url}/docs`);
+    await page.waitForSelector('.opblock');
+    expect(await page.locator('.opblock').count()).toBe(Object.keys(API.operations).length);
+    await page.locator('#operations-Orders-submitOrder .opblock-summary-control').click();
+    await page.waitForSelector('#operations-Orders-submitOrder .responses-wrapper');
+    expect([complaints, elsewhere]).toEqual([[], []]);
+  } finally {
+    await browser.close();
+  }
+});
