@@ -48,7 +48,7 @@ export function openOverShards(
     grantMicro,
     pasts: parts.map(({ past }) => past),
     makersMax: config.matchMakersMax,
-    onPull: metrics.pulled,
+    onGather: metrics.pulled,
   });
   const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
   const listing = createListing({

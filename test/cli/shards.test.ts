@@ -96,7 +96,8 @@ describe('a channel that is broken', () => {
     );
     await world.reserve(1, alice, 60);
     for (const key of await world.redis.keysBuffer(`${prefix}*`)) await world.redis.del(key);
-    for (const [key, dump] of kept) await world.redis.restore(key, 0, dump as Buffer);
+    // The hold of a purse is deleted after the answer, and may be gone by the time it is read.
+    for (const [key, dump] of kept) if (dump) await world.redis.restore(key, 0, dump);
     const shell = createShell(server.url, { SHARDS: String(SHARDS) });
     await shell.exchange('mode', 'HALTED');
     expect((await shell.exchange('shards', 'list')).out).toMatch(/^0 to 1 .*BROKEN/m);

@@ -5,8 +5,6 @@ import { type AtHome, inTransitOf, type PurseInShard } from './purse-in-shard';
 export interface View {
   readonly purses: ReadonlyMap<number, PurseInShard>;
   readonly inTransitMicro: number;
-  /** Whether another gatherer held the purse. */
-  readonly isHeld: boolean;
 }
 
 /** A wallet, and the shard in which it needs collateral. */
@@ -16,11 +14,11 @@ export interface Needy {
   readonly wallet: Buffer;
 }
 
-/** Looks at a wallet's collateral, and counts it. A new wallet has its grant at its home. */
+/** Reads a wallet's collateral, and counts it. A new wallet has its grant at its home. */
 export function createViews(channels: Channels, grantMicro: number) {
   /**
-   * The home is not asked again for what it has just told. It is asked for the wallet's shards while those that are known are looked
-   * at: one that it notes after that had nothing when the command came.
+   * Reads all shards of the wallet; `atHome` is what its home has just said. Without it the home and the shard of the command are read
+   * while the home is asked for the others: a shard that it notes after that had nothing when the command came.
    */
   async function lookAt({ shard, home, wallet }: Needy, atHome: AtHome | null): Promise<View> {
     const found = new Map<number, PurseInShard>(atHome ? [[home, atHome.purse]] : []);
@@ -30,14 +28,12 @@ export function createViews(channels: Channels, grantMicro: number) {
           .filter((k) => !found.has(k))
           .map(async (k) => found.set(k, await channels.look(k, wallet))),
       );
-    const [others, isHeld] = await Promise.all([
+    const [others] = await Promise.all([
       atHome?.shards ?? channels.shardsOf(home, wallet),
-      // The home told this to the holder, or there was none.
-      atHome === null && channels.isHeld(home, wallet),
-      look([home, shard, ...(channels.notedOf(home, wallet) ?? [])]),
+      look([home, shard]),
     ]);
     await look(others);
-    return { purses: found, inTransitMicro: inTransitOf([...found.values()]), isHeld };
+    return { purses: found, inTransitMicro: inTransitOf([...found.values()]) };
   }
 
   const freeAt = ({ home }: Pick<Needy, 'home'>, { purses }: View, shard: number): number =>
@@ -46,20 +42,14 @@ export function createViews(channels: Channels, grantMicro: number) {
   const totalOf = (needy: Pick<Needy, 'home'>, view: View): number =>
     [...view.purses.keys()].reduce((sum, k) => sum + freeAt(needy, view, k), view.inTransitMicro);
 
-  /** The largest first. */
+  /** The wallet's other shards, the largest account first. */
   const donorsOf = (needy: Omit<Needy, 'wallet'>, view: View) =>
     [...view.purses.keys()]
       .filter((k) => k !== needy.shard)
       .map((from) => ({ from, freeMicro: freeAt(needy, view, from) }))
       .sort((a, b) => b.freeMicro - a.freeMicro);
 
-  /** Whether one shard has what is needed, and may send it without the hold as far as the view tells. */
-  function hasOneDonor(needy: Omit<Needy, 'wallet'>, view: View, needMicro: number): boolean {
-    const [largest] = donorsOf(needy, view);
-    return !view.isHeld && view.inTransitMicro === 0 && needMicro <= (largest?.freeMicro ?? 0);
-  }
-
-  return { lookAt, freeAt, totalOf, donorsOf, hasOneDonor };
+  return { lookAt, freeAt, totalOf, donorsOf };
 }
 
 /** Whether nothing was sent or got in between. */

@@ -1,5 +1,11 @@
 import type { Patch } from '../fuzzing/scripts';
 
+const NOT_NOTED_BY_HOLD = {
+  file: 'hold_purse.lua',
+  from: 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))',
+  to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true",
+};
+
 /** Bugs in the transfers of collateral between shards. */
 export const TRANSFERS = {
   markNotCompared: [
@@ -13,12 +19,9 @@ export const TRANSFERS = {
   nonceOfTheSender: [
     { file: 'send_collateral.lua', from: 'is_home and nonce or tonumber(ARGV[7])', to: 'nonce' },
   ],
-  shardNotNoted: [{ file: 'send_collateral.lua', from: 'if is_home then', to: 'if false then' }],
-  shardOfPurseNotNoted: [
-    {
-      file: 'hold_purse.lua',
-      from: 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))',
-      to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true",
-    },
+  shardNotNoted: [
+    NOT_NOTED_BY_HOLD,
+    { file: 'send_collateral.lua', from: 'if is_home then', to: 'if false then' },
   ],
+  shardOfPurseNotNoted: [NOT_NOTED_BY_HOLD],
 } satisfies Readonly<Record<string, readonly Patch[]>>;
