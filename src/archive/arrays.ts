@@ -40,7 +40,7 @@ function ofTexts(list: readonly string[]): Buffer {
   );
 }
 
-/** Of whole numbers that are exact in JavaScript, each in two halves. */
+/** An array of integers that are exact in JavaScript, each in two halves. */
 function ofIntegers(list: readonly number[]): Buffer {
   const packed = Buffer.allocUnsafe(HEAD_BYTES + list.length * (LENGTH_BYTES + INT8_BYTES));
   let at = head(packed, INT8, list.length);

@@ -14,7 +14,7 @@ export interface ArchiveOptions {
 const CONNECT_MAX_MS = 2_000;
 const QUERY_MAX_MS = 2_000;
 const IDLE_MS = 10_000;
-/** Of a process, for all of its shards; two for each shard at the least, because a batch may take long. */
+/** Connections of a process for all of its shards, at least two for each, because a batch may take long. */
 const CONNECTIONS_MAX = 8;
 const CONNECTIONS_MIN = 2;
 /** The code for a table that is not there: nothing was ever archived. */

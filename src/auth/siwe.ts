@@ -156,7 +156,7 @@ function parse(text: string): SiweMessage {
   try {
     return new SiweMessage(text);
   } catch (error) {
-    // For a text without any form of a message, the parser would only report a missing domain.
+    // The parser would only report a missing domain for a text without any form of a message.
     const first = error instanceof Error && text.includes(WANTS) ? error.message : '';
     const field = PARSE_FIELDS.find(([form]) => form.test(first))?.[1] ?? 'message';
     throw invalid(field, causeOf(text) ?? 'message is not a Sign-In with Ethereum message (EIP-4361)');

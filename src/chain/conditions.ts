@@ -64,7 +64,7 @@ export interface Conditions {
   prepare(market: ChainMarket): Sending;
   register(market: ChainMarket): Sending;
   report(market: Pick<ChainMarket, 'questionId'>, payouts: Payouts): Sending;
-  /** For test collateral, which anybody may mint. */
+  /** Mints test collateral, which every account may. */
   mint(wallet: string, units: bigint): Sending;
 }
 

@@ -65,7 +65,7 @@ export function createEndpoint({ url, index, patience, onAside }: EndpointOption
   const name = `${address.host} (${index + 1})`;
   const turns = createTurns();
   const post = createPost(address);
-  /** Of the requests under way. */
+  /** Aborts the requests under way. */
   const under = new Set<AbortController>();
   let isStopped = false;
   const health = createHealthRecord((why) => onAside(name, why));

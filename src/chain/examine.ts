@@ -25,7 +25,7 @@ interface NodesOptions {
 export interface ExamineOptions extends NodesOptions {
   readonly blocks: Blocks;
   readonly contracts: ReadContracts;
-  /** Of the collateral, as the exchange counts. */
+  /** Decimals of the collateral, as the exchange counts. */
   readonly decimals: number;
   /** How this exchange hashes orders (src/auth/order-hash.ts): the domain, and an order with its hash. */
   readonly domainSeparator: string;

@@ -10,7 +10,7 @@ export interface Sending {
   readonly to: string | null;
   readonly data: string;
   readonly valueWei?: bigint;
-  /** Of a transaction that `ready` has looked at. */
+  /** Known after `ready`. */
   readonly gasLimit?: bigint;
 }
 

@@ -10,7 +10,7 @@ export interface Preflight {
   /** Why the contract refuses every call of this operator after this block; null when it does not. */
   refusal(lane: string, after: number): Promise<Failure | null>;
   /**
-   * For each match, what one node says would stop it in the next block; null when nothing would. Transactions that no block
+   * What one node says would stop each match in the next block; null when nothing would. Transactions that no block
    * contains yet may count ('pending'), or not ('latest').
    */
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;

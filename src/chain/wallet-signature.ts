@@ -32,9 +32,9 @@ export interface RunningWalletSignatures extends WalletSignatures {
   stop(): void;
 }
 
-/** Of a question without a limit for the wallet. */
+/** Gas of an `eth_call` without a limit for the wallet. */
 const GAS = 5_000_000;
-/** Of a transaction that creates a contract, of each byte of its data, and of each word of its code. */
+/** Gas of a transaction that creates a contract, of each byte of its data, and of each word of its code. */
 const [CREATION_GAS, DATA_BYTE_GAS, ZERO_BYTE_GAS, CODE_WORD_GAS] = [53_000, 16, 4, 2];
 /** The probe's own: it loads the wallet, encodes the call, and leaves two words as the code that it creates. */
 const PROBE_GAS = 20_000;

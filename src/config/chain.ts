@@ -125,7 +125,7 @@ export function chainConfig(values: ChainValues): ChainConfig {
   };
 }
 
-/** For web, which serves strangers: it uses no key, so it keeps none. The same configuration when there is none. */
+/** The configuration of a web process, which serves strangers: it uses no key, so it keeps none. */
 export function withoutKeys<C extends { readonly chain: ChainConfig | null }>(config: C): C {
   const { chain } = config;
   if (chain === null || (chain.operatorKeys.length === 0 && chain.oracleKey === null)) return config;

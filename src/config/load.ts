@@ -33,7 +33,7 @@ export interface Config {
   readonly durability: Values['DURABILITY'];
   /** False when REDIS_URL was unset and `redisUrls` is the local default. */
   readonly redisGiven: boolean;
-  /** Of PostgreSQL; null when orders stay in Redis. */
+  /** URL of PostgreSQL; null when orders stay in Redis. */
   readonly archiveUrl: string | null;
   /** Null when the archive drops nothing for its age. */
   readonly archiveKeepMonths: number | null;
@@ -67,7 +67,7 @@ export interface Config {
   /** From the result of a market to the payout. */
   readonly resolveDelayMs: number;
   readonly corsOrigins: '*' | readonly string[];
-  /** For Express's `trust proxy`: false, hops, or addresses. */
+  /** Express's `trust proxy`: false, hops, or addresses. */
   readonly trustProxy: false | number | readonly string[];
   readonly logLevel: Values['LOG_LEVEL'];
   readonly allowWeakDurability: boolean;

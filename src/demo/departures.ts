@@ -4,7 +4,7 @@
  */
 export interface Departure {
   readonly marketId: string;
-  /** Of each outcome. */
+  /** Tokens of each outcome. */
   readonly tokens: number;
   readonly cash: number;
 }

@@ -73,7 +73,7 @@ export interface SettlementState {
   readonly settlementStatus: SettlementStatus;
   /** 0x-prefixed hex; null until it is known, and always null with paper funds. */
   readonly transactionHash: string | null;
-  /** Of a settlement on a chain: its block, which is final unless the status is SUBMITTED. */
+  /** Block of a settlement on a chain, final unless the status is SUBMITTED. */
   readonly blockNumber?: number;
   /** Why it failed, and by the fault of which wallet. */
   readonly failureReason?: FaultReason;

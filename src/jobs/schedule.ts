@@ -16,7 +16,7 @@ export interface ScheduleOptions {
   readonly now: () => number;
   readonly onError: (error: Error, chore: string) => void;
   /**
-   * For several shards: the queues of all chores are on one node of a cluster. While it is away, every worker runs every chore by
+   * Whether there are several shards: the queues of all chores are on one node of a cluster. While it is away, every worker runs every chore by
    * itself, so the chores of the other shards go on.
    */
   readonly goesOn?: boolean;

@@ -20,7 +20,7 @@ import {
 } from './settlement-queue';
 
 export interface SettlementOptions {
-  /** For BullMQ: a blocking connection, whose commands wait while Redis is away. */
+  /** BullMQ's blocking connection, whose commands wait while Redis is away. */
   readonly connection: ConnectionOptions;
   /** The lease of reading the outbox as `settlement`. */
   readonly relayLease: Lease;
@@ -31,7 +31,7 @@ export interface SettlementOptions {
   readonly onError: (error: Error, what: string) => void;
   readonly funds?: 'paper' | 'chain';
   readonly retries?: Retries;
-  /** Of an exchange with several: the holder of the relay lease alone runs the jobs of the shard. */
+  /** The shard, if there are several: only the holder of its relay lease runs its jobs. */
   readonly shard?: number | null;
 }
 

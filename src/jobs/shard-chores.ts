@@ -5,7 +5,7 @@ import type { Chore } from './schedule';
 interface ShardChoresOptions {
   /** `finish` of src/store/verbs/transfers.ts. */
   readonly finishTransfers: () => Promise<TransfersReport>;
-  /** Of src/store/verbs/shard-modes.ts. */
+  /** See src/store/verbs/shard-modes.ts. */
   readonly enforceMode: () => Promise<ModesReport>;
   /** `finish` of src/store/shards/markets.ts. */
   readonly finishMarkets: () => Promise<void>;

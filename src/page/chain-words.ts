@@ -15,7 +15,7 @@ const SETTLED: Readonly<Record<Open, string>> = {
 interface Fault {
   /** After the name of the wallet. */
   readonly did: string;
-  /** For its owner. */
+  /** What its owner can do. */
   readonly next: string;
 }
 

@@ -9,7 +9,7 @@ import { wordsFor } from './words';
 
 export const isHelpShown: Cell<boolean> = cell(false);
 
-/** For the chosen market. */
+/** Tick size of the chosen market. */
 export const tickPips: Cell<number> = cell(100);
 
 const BIG_STEP = 10;

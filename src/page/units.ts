@@ -12,7 +12,7 @@ const SIZE_DECIMALS = 2;
 const MICRO_DECIMALS = 6;
 
 export const pipsOf = (price: Decimal): number => Number(parseDecimal(price, PRICE_DECIMALS));
-/** For a midpoint or an average, which may be finer than a price; only for display. */
+/** Pips of a midpoint or an average, which may be finer than a price; only for display. */
 export const aboutPips = (price: Decimal): number => Number(price) * PIPS_ONE;
 export const lotsOf = (size: Decimal): number => Number(parseDecimal(size, SIZE_DECIMALS));
 export const priceOf = (pips: number): Decimal => formatDecimal(BigInt(pips), PRICE_DECIMALS);
@@ -29,7 +29,7 @@ const trimmed = (value: number, decimals: number): string => value.toFixed(decim
 /** "62¢", "62.5¢". */
 export const cents = (pips: number): string => `${trimmed(pips / 100, 2)}¢`;
 
-/** For an average, with up to two decimals of a cent: "61.83¢". */
+/** An average price in cents, with up to two decimals: "61.83¢". */
 export const centsOf = (price: Decimal): string => `${trimmed(Number(price) * 100, 2)}¢`;
 
 const SHARES = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });

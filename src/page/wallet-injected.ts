@@ -158,7 +158,7 @@ export function follow(onAccount: (address: string) => void): void {
   );
 }
 
-/** For wallets that show a network's name. */
+/** Parameters of `wallet_addEthereumChain`; wallets show the network's name. */
 const CHAINS: Readonly<Record<number, object>> = {
   56: {
     chainName: 'BNB Smart Chain',

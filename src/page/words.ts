@@ -11,7 +11,7 @@ export interface Refused {
 export interface Ticket {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: string;
-  /** Of both outcomes. */
+  /** Names of both outcomes. */
   readonly names?: readonly [string, string];
   readonly tick: string;
   readonly lot: string;

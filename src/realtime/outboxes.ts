@@ -24,7 +24,7 @@ export interface Outbox {
 
 export interface LedOutbox extends Outbox {
   readonly held: Leadership['held'];
-  /** Of the writer of the wallets' logs. */
+  /** Reader of the process that writes the wallets' logs. */
   readonly reader: OutboxReaders['accounts'];
 }
 

@@ -65,7 +65,7 @@ export interface Realtime {
   modeChanged(): void;
   /** The number of web processes, as reported by the adapter. */
   replicas(): Promise<number>;
-  /** For metrics. */
+  /** Gauges of the metrics. */
   stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: number };
 }
 

@@ -11,7 +11,7 @@ export interface Cost {
   readonly bucket: 'reads' | 'submissions' | 'cancels-by-ip' | null;
   /** The points before the request is served. */
   points(query: Query): number;
-  /** For people. */
+  /** The cost in words. */
   readonly words: string;
 }
 

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, type Refusal } from '../exchange/errors';
 
 export const PROBLEM_TYPE = 'application/problem+json';
-/** For a 429 or 503 without a time of its own. */
+/** Retry-After of a 429 or 503 without a time of its own. */
 export const RETRY_AFTER_SEC = 1;
 
 /** Members of a refusal that are sent as headers instead. */

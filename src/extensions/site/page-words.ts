@@ -7,7 +7,7 @@ export interface Words {
   readonly title: string;
   readonly description: string;
   readonly path: string;
-  /** Of the picture. */
+  /** Path of the share card. */
   readonly cardPath: string;
 }
 

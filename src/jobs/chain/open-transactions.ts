@@ -35,7 +35,7 @@ interface Open {
   readonly nonce: number;
   readonly matches: Intent['matches'];
   attempt: Attempt;
-  /** Of all attempts, oldest first. */
+  /** Hashes of all attempts, oldest first. */
   hashes: readonly string[];
   call: Call;
   /** The head when a node had it last; null when none has it yet. */

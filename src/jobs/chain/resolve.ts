@@ -33,7 +33,7 @@ function createFollow({ conditions, view, markets, requests }: ResolveParts) {
   return async (id: string, block: string, evidence: string | null): Promise<boolean> => {
     const { state, terms } = await view(id);
     if (state.status === 'DRAFT') return false;
-    // Of one that has ended the block of its result may have been replaced.
+    // The block with the result of a market that has ended may have been replaced.
     const payouts = await conditions.payouts(terms, block);
     if (payouts === null) return false;
     if (state.status === 'RESOLVED' || state.status === 'VOIDED') {

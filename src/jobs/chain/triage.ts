@@ -30,7 +30,7 @@ const DOUBLINGS_MAX = 5;
 /** The looks that are remembered; a forgotten one is repeated. */
 const REMEMBERED_MAX = 20_000;
 
-/** Of a match that waits for the operator's own fault to pass. */
+/** Retries of a match that waits for the operator's own fault to pass. */
 interface Pause {
   readonly times: number;
 }

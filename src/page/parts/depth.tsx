@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { cents, PIPS_ONE, roughShares, roundly } from '../units';
 import type { Row } from './book-rows';
 
-/** Of the drawing; the style sheet stretches it. */
+/** Size of the drawing, which the style sheet stretches. */
 const WIDTH = 1_000;
 const HEIGHT = 400;
 /** On both sides of the middle at least as many pips as this, at most as far as the book goes. */
@@ -80,7 +80,7 @@ export const Depth = ({ bids, asks, name }: Props) => {
   );
 };
 
-/** Of the price under the pointer, else of the whole book. */
+/** Describes the depth at the price under the pointer, else of the whole book. */
 function wordsOf(bids: readonly Row[], asks: readonly Row[], pointed: number | null): string {
   const last = (rows: readonly Row[]): Row | undefined => rows.at(-1);
   const bid = pointed === null ? last(bids) : last(bids.filter(({ pips }) => pips >= pointed));

@@ -3,7 +3,7 @@ import { keep, kept } from '../local-storage';
 
 const NAME = 'how-it-works';
 
-/** For a first visit; once dismissed, it does not return. */
+/** Shown on a first visit; once dismissed, it does not return. */
 export const HowItWorks = () => {
   const [isShown, setShown] = useState(kept(NAME) === null);
   if (!isShown) return null;

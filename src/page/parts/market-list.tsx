@@ -219,7 +219,7 @@ export function standingOf(market: Market, chance: number | null): string {
   return chance === null ? '–' : percent(chance, pipsOf(market.tickSize));
 }
 
-/** Of 24 hours, in points of a hundred. */
+/** Change over 24 hours, in percentage points. */
 export const Change = ({ change }: { readonly change: string | null }) => {
   const points = pointsOf(change);
   if (points === 0) return null;

@@ -94,7 +94,7 @@ const Buy = ({ market, index }: { readonly market: Market; readonly index: Outco
 
 const WIDTH = 100;
 const HEIGHT = 30;
-/** Of the price: a market that stood still is a line in the middle. */
+/** Minimum price range of a sparkline: a market that stood still is a line in the middle. */
 const RANGE_MIN = 0.04;
 
 /** The last day, asked for when the card comes into sight. */
@@ -133,7 +133,7 @@ function lineOf(points: readonly PricePoint[]): string {
   const [least, most] = [Math.min(...prices), Math.max(...prices)];
   const range = Math.max(most - least, RANGE_MIN);
   const floor = (least + most - range) / 2;
-  // Of a market that is new it is level.
+  // The line of a new market is level.
   const [first = 0] = prices;
   const shown = prices.length > 1 ? prices : [first, first];
   return shown

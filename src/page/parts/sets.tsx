@@ -47,7 +47,7 @@ interface MergeProps {
   readonly held: readonly Holding[];
 }
 
-/** For wallets with both outcomes. */
+/** Merges shares of both outcomes into collateral. */
 export const Merge = ({ market, held }: MergeProps) => {
   const { isBusy, refused, convert } = useConversion();
   const free = (index: 0 | 1): number => held.find((one) => one.outcomeIndex === index)?.freeMicro ?? 0;
@@ -74,7 +74,7 @@ export const Merge = ({ market, held }: MergeProps) => {
   );
 };
 
-/** For wallets with shares of a market that has a result on the chain. */
+/** Redeems the shares of a market that has a result on the chain. */
 export const Redeem = ({ market }: { readonly market: Market }) => {
   const { isBusy, refused, convert } = useConversion();
   return (
@@ -97,7 +97,7 @@ interface OwedProps {
   readonly owed: NonNullable<Balances['owed']>[number];
 }
 
-/** For contract wallets that refused shares which they bought. */
+/** Claims shares that a contract wallet bought and then refused to receive. */
 export const OwedShares = ({ market, owed: { outcomeIndex, amount, call } }: OwedProps) => {
   const { isBusy, refused, convert } = useConversion();
   return (
@@ -119,7 +119,7 @@ export const OwedShares = ({ market, owed: { outcomeIndex, amount, call } }: Owe
   );
 };
 
-/** For people who want to sell one outcome and keep the other. */
+/** Splits collateral into shares of both outcomes, to sell one and keep the other. */
 export const Split = ({ market }: { readonly market: Market }) => {
   const { isBusy, refused, convert } = useConversion();
   const [text, setText] = useState('');

@@ -6,7 +6,7 @@ import { stretchOf, Timeframes } from '../parts/timeframes';
 import { dayAndTime, dollars, microOf, signedDollars } from '../units';
 
 const TIMEFRAMES: readonly Timeframe[] = ['1d', '1w', '1m', 'all'];
-/** Of the drawing; the style sheet stretches it. */
+/** Size of the drawing, which the style sheet stretches. */
 const WIDTH = 1_000;
 const HEIGHT = 160;
 /** A constant value is a line in the middle, not noise across the whole height. */
@@ -88,7 +88,7 @@ interface LineProps {
 }
 
 const Line = ({ points, words, onHover }: LineProps) => {
-  // Of a wallet that is new it is level.
+  // The curve of a new wallet is level.
   const start = `0,${(points[0]?.y ?? 0).toFixed(1)}`;
   const line = [start, ...points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`)].join(' ');
   const move = ({ offsetX, currentTarget }: TargetedMouseEvent<SVGSVGElement>): void => {

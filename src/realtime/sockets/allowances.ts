@@ -46,7 +46,7 @@ export interface Counting {
 
 const UNCOUNTED: Counting = { admits: () => true, passes: () => undefined };
 
-/** For RATE_LIMIT=off. */
+/** Allowances with RATE_LIMIT=off. */
 export const noAllowances: Allowances = { watch: () => UNCOUNTED, charge: () => true };
 
 export interface AllowanceOptions extends Callers {

@@ -17,13 +17,13 @@ export interface LinksOptions {
 /** Each may wait for new entries while the other does. */
 export interface OutboxReaders {
   readonly broadcast: OutboxReader;
-  /** Of the writer of the wallets' logs. */
+  /** Reader of the process that writes the wallets' logs. */
   readonly accounts: OutboxReader;
 }
 
 /** The connections of a web process besides the one for commands, and the adapter that joins the replicas. */
 export interface Links {
-  /** For Socket.IO: a replica hears the messages to a room only while it has sockets in the room. */
+  /** Socket.IO's adapter: a replica receives the messages to a room only while it has sockets in the room. */
   readonly adapter: Parameters<Server['adapter']>[0] & object;
   /** One outbox is read by two connections that its readers block; several by one that nothing blocks. */
   readersOf(keys: ShardKeys): OutboxReaders;

@@ -20,7 +20,7 @@ export interface DueLines {
   size(): number;
 }
 
-/** Of one pass: lines of all wallets together. A wallet reads at least so many. */
+/** Maximum lines of one pass, minimum of one wallet, and maximum wallets. */
 const [LINES_MAX, LINES_MIN, WALLETS_MAX] = [8_000, 10, 1_000];
 
 export function createDueLines({ redis, keys, now, keepMs }: DueLinesOptions): DueLines {

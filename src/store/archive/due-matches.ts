@@ -54,9 +54,9 @@ interface Unsettled extends StreamPlace {
 
 type Records = ReadonlyMap<Unsettled, readonly (Buffer | null)[]>;
 
-/** Of one pass: the matches of all markets together, and their fills. A market reads at least so many. */
+/** Maximum matches and fills of one pass, all markets together, and the minimum of matches for one market. */
 const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [2_000, 10_000, 10];
-/** Of one market: about FILLS_MAX fills. */
+/** Maximum bytes read for one market: about FILLS_MAX fills. */
 const MATCHES_BYTES = FILLS_MAX * MATCH_FILL.bytes;
 const MARKETS_MAX = 200;
 const NAMES_MAX = 1_000;

@@ -45,7 +45,7 @@ interface PastOptions {
   readonly archive: Archive;
 }
 
-/** Of an exchange without an archive, in which nothing leaves Redis. */
+/** The reads of an exchange without an archive, in which nothing leaves Redis. */
 export const NO_PAST: Past = {
   ...NO_PAST_MATCHES,
   packed: async () => new Map(),

@@ -32,9 +32,9 @@ export interface Source {
   done(found: Found): Promise<void>;
 }
 
-/** Of one pass. Entries that name ORDERS_MAX orders have less than these bytes. */
+/** Entries of one pass. Those that name ORDERS_MAX orders have less than these bytes. */
 const [ENTRIES_STEP, ENTRIES_BYTES] = [5_000, 1_000_000];
-/** The orders that are looked at in one pass, of which about so many may leave. */
+/** Maximum orders read in one pass. */
 const ORDERS_MAX = 5_000;
 const READ_STEP = 500;
 /** Behind every match. */

@@ -98,7 +98,7 @@ async function checkChannel(
 interface Written {
   readonly last: string;
   readonly sent: string;
-  /** Of the entries behind a mark. */
+  /** Sum of the entries behind a mark. */
   readonly amountMicro: bigint;
   /** Whether each of these entries names the one before it, and the first of them the mark. */
   readonly follows: boolean;

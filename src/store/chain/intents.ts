@@ -81,7 +81,7 @@ export interface Intents {
    * when the books do not have that block yet, or the lane was lost.
    */
   close(holder: LaneHolder, nonce: number, finalBlock: number): Promise<readonly SettlementKey[] | null>;
-  /** Of one lane by nonce, or of all. */
+  /** Intents of one lane by nonce, or of all lanes. */
   list(lane?: string): Promise<readonly Intent[]>;
   lanes(): Promise<readonly Lane[]>;
   /** move_lane: returns false when the lane was not in the state `from`. */

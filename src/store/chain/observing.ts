@@ -75,7 +75,7 @@ export interface Observing {
   cancelUnpaid(): Promise<number>;
 }
 
-/** Of one call of a script: settlements take about 10 microseconds for each order. */
+/** Maximum events of one script; settlements take about 10 microseconds for each order. */
 const EVENTS_MAX = 50;
 /** lua/chain/observe_block.lua names them. */
 const STORES = 0;

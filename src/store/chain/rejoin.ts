@@ -35,7 +35,7 @@ export interface Rejoining {
 }
 
 const SCAN = 1_000;
-/** Of one call; each takes Redis about 50 microseconds. */
+/** Maximum names of one call; each takes Redis about 50 microseconds. */
 const NAMES_MAX = 100;
 const NAME_BYTES = 15;
 

@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { lossOf } from './durability';
 
-/** For this long a new epoch is worth a look. */
+/** Age up to which the doctor reports a new epoch. */
 const NEW_MS = 86_400_000;
 
 /** Whether acknowledged writes may be missing. */

@@ -9,8 +9,8 @@ const ALL_MS = 1_600;
 const ATTEMPT_MS = 500;
 
 /**
- * For the leases of so many shards, of which a process takes as many as it gets: the more it has the longer it waits, so they spread
- * over the processes. A single lease stays as it is.
+ * Spreads the leases of several shards over the processes: the more leases a process has, the longer it waits before it takes another.
+ * A single lease stays as it is.
  */
 export function createSpread(count: number): (lease: Lease) => Lease {
   if (count < 2) return (lease) => lease;

@@ -112,7 +112,7 @@ export function createFillChain({ run, keys, past }: FillChainOptions): FillChai
   return { read, newest };
 }
 
-/** Of an order that has left Redis: everything is in the archive. */
+/** Where the fills of an archived order begin: all of them are in the archive. */
 function atEnd(record: OrderRecord, from: FillPlace): Begun {
   const { fillMs, fillSequence } = record;
   if (fillMs === 0 && from !== NEWEST_FILL) throw new Refusal('INVALID_CURSOR');

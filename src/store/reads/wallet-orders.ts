@@ -20,7 +20,7 @@ interface WalletReadsOptions extends WalletIndexOptions {
 export interface WalletEntry {
   readonly rank: number;
   readonly hash: Buffer;
-  /** Of an order that was read from the archive. */
+  /** Present when the order was read from the archive. */
   readonly record?: Buffer;
 }
 

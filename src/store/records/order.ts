@@ -91,7 +91,7 @@ export interface MatchPlace {
   readonly sequence: number;
 }
 
-/** For each fill of a match the fill of its maker before it, which makes the chains of fills. */
+/** The fill of its maker before each fill of a match, which makes the chains of fills. */
 export function decodeChains(packed: Buffer): MatchPlace[] {
   return Array.from({ length: countFills(packed) }, (_, index) => {
     const at = FILLS_HEAD_BYTES + index * FILL_BYTES + MATCH_FILL.at.chainMs;

@@ -8,7 +8,7 @@ export interface Strikes {
   readonly count: number;
   /** The end of the suspension, also of one that is over. */
   readonly untilMs: number;
-  /** Of the last strike, and the match that failed then. */
+  /** Time and reason of the last strike, and the match that failed then. */
   readonly lastMs: number;
   readonly reason: FaultReason;
   readonly tradeId: string;

@@ -19,7 +19,7 @@ interface Pool {
 export function createDirect(redis: RedisClient): Direct {
   if (!(redis instanceof Cluster)) return () => redis;
   const { connectionPool } = redis as unknown as Pool;
-  /** Of each door: there are as many as shards. */
+  /** Slot of each key that names a shard. */
   const slots = new Map<string, number>();
 
   function slotOf(door: string): number {

@@ -1,6 +1,6 @@
 export type StreamEntry = [id: Buffer, fields: Buffer[]];
 
-/** Of one call: it takes Redis less than 1 ms. An entry of an order that met 500 others has 30 kB, most have 100 bytes. */
+/** Maximum bytes of one call, which take Redis less than 1 ms. An entry of an order that met 500 others has 30 kB, most have 100 bytes. */
 const CALL_BYTES = 500_000;
 const [FIRST, LEAST, MOST] = [20, 1, 1_000];
 

@@ -15,7 +15,7 @@ export interface HomeLogsOptions {
 
 export interface HomeLogs extends AccountLogReads {
   homeOf(address: string): number;
-  /** Of these wallets, whose home is one shard, those whose logs are open. */
+  /** The wallets whose logs are open, of these, whose home is one shard. */
   openedAt(home: number, addresses: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

@@ -7,7 +7,7 @@ import type { RedisClient } from '../redis/scripts';
 interface AuditOverOptions {
   readonly redis: RedisClient;
   readonly shards: readonly ShardKeys[];
-  /** Of each shard by itself. */
+  /** Audit of each shard by itself. */
   readonly parts: readonly Audit[];
 }
 

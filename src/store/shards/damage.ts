@@ -19,9 +19,9 @@ export interface KeptEntry {
 export interface BrokenChannel {
   readonly from: number;
   readonly to: number;
-  /** Of the last entry that was taken. */
+  /** Id of the last entry that was taken. */
   readonly mark: string;
-  /** Of the last entry that the sender has. */
+  /** Id of the last entry that the sender has. */
   readonly last: string;
   readonly kept: KeptEntry[];
   /** The collateral that the sender still has, and the other shard has taken. */
@@ -92,7 +92,7 @@ export async function excessOf(
   );
 }
 
-/** Of each wallet that ever moved collateral: what it got in all shards, less what it sent. */
+/** What each wallet that ever moved collateral got in all shards, less what it sent. */
 async function netsOf({ redis, shards }: DamageOptions): Promise<Map<string, number>> {
   const sums = new Map<string, number>();
   for (const { cash } of shards) {

@@ -15,7 +15,7 @@ export interface Directory {
 
 interface DirectoryOptions {
   readonly redis: RedisClient;
-  /** Of the first shard, which has the directory. */
+  /** Keys of the first shard, which has the directory. */
   readonly keys: Pick<ShardKeys, 'marketShards'>;
   readonly count: ShardCount;
 }

@@ -14,7 +14,7 @@ import { listChannels } from './list';
 export interface GrowOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  /** Of the shards that the exchange will have. */
+  /** Keys of the shards that the exchange will have. */
   readonly shards: readonly ShardKeys[];
   /** How long to wait for processes to end; the default is longer than any lease lives. */
   readonly patienceMs?: number;

@@ -8,7 +8,7 @@ import { readShards } from './layout';
 interface HaltingOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  /** Of the shards that the exchange has. */
+  /** Keys of the shards that the exchange has. */
   readonly shards: readonly ShardKeys[];
 }
 

@@ -7,7 +7,7 @@ import { homeOf, type ShardCount } from '../redis/tags';
 interface HomesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  /** Of the shards that the exchange will have. */
+  /** Keys of the shards that the exchange will have. */
   readonly shards: readonly ShardKeys[];
   /** The number of shards that it has. */
   readonly from: ShardCount;

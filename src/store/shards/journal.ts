@@ -119,7 +119,7 @@ async function merged(
   { limit, order }: RowsPage,
   read: (walk: Walk) => Promise<void>,
 ): Promise<Taken[]> {
-  // Of lines of the same time that of the lower shard is the older one, in both directions.
+  // When two lines have the same time, the one of the lower shard is the older, in both directions.
   const isBefore = (a: number, b: number): boolean => (order === 'asc' ? a < b : a >= b);
   const taken: Taken[] = [];
   let emptySteps = 0;

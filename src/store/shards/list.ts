@@ -25,7 +25,7 @@ export interface ShardFacts {
 export interface ShardContent {
   readonly markets: number;
   readonly openOrders: number;
-  /** Of wallets. */
+  /** Number of wallets with an account. */
   readonly accounts: number;
   readonly mode: Mode;
   /** Null before a process has used the shard. */
@@ -82,7 +82,7 @@ async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardCont
   return { markets: ids.length, openOrders, accounts, mode, epoch };
 }
 
-/** Of wallets. */
+/** Counts the wallets with an account. */
 async function countAccounts(redis: RedisClient, keys: ShardKeys): Promise<number> {
   // A scan may name a field twice.
   const nets = new Set<string>();

@@ -8,9 +8,9 @@ import { withStaleFallback } from './stale-fallback';
 
 interface MarketListOptions {
   readonly redis: RedisClient;
-  /** Of the first shard, which lists the markets of all. */
+  /** Keys of the first shard, which lists the markets of all. */
   readonly keys: Pick<ShardKeys, 'allMarkets'>;
-  /** Of each shard. */
+  /** List of each shard. */
   readonly parts: readonly MarketList[];
   readonly doubts: DurabilityChecks['doubts'];
 }

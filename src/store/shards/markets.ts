@@ -31,7 +31,7 @@ interface Claim {
 
 type NewTerms = Parameters<Lifecycle['createMarket']>[0];
 
-/** Of one call of `finish`: claims of a step, and steps. */
+/** Claims in one step of `finish`, and maximum steps of one call. */
 const [STEP, STEPS_MAX] = [100, 20];
 
 /**

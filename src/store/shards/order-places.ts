@@ -77,7 +77,7 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
         places.put(hash, shard);
       }
     };
-    /** Of shards that are not asked again, because each question to a silent one takes as long as a command may take. */
+    /** Errors of shards that are not read again, because each read of a silent one takes as long as a command may take. */
     const silent = new Map<number, unknown>();
     const ask = (asked: readonly number[], read: (shard: number) => Promise<Records>) =>
       Promise.all(

@@ -33,11 +33,11 @@ interface ReadingOptions {
   readonly run: RunScript;
   readonly directory: Directory;
   readonly channels: Pick<Channels, 'shardsOf'>;
-  /** Of each shard, in their order. */
+  /** Parts of each shard, in their order. */
   readonly shards: readonly (Reading & { readonly keys: ShardKeys; readonly past: Past })[];
   /** The hash of the names of all markets, in the first shard. */
   readonly names: string;
-  /** Of all shards together. */
+  /** Doubts about all shards together. */
   readonly doubts: DurabilityChecks['doubts'];
   /** The balance of an unknown wallet. */
   readonly grantMicro: number;

@@ -26,7 +26,7 @@ interface ReadsOverShardsOptions {
   readonly places: OrderPlaces;
   /** The hash of the names of all markets, in the first shard. */
   readonly names: string;
-  /** Of each shard, in their order. */
+  /** Parts of each shard, in their order. */
   readonly shards: readonly { readonly keys: ShardKeys; readonly past: Past; readonly reads: Reads }[];
   readonly doubts: DurabilityChecks['doubts'];
   readonly grantMicro: number;

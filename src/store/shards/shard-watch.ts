@@ -20,7 +20,7 @@ export function createShardWatch({
   count,
 }: {
   readonly redis: RedisClient;
-  /** Of the first shard. */
+  /** Keys of the first shard. */
   readonly keys: ShardKeys;
   readonly count: number;
 }): ShardWatch {

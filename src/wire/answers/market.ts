@@ -61,7 +61,7 @@ export function presentMarket({ terms, texts, state, day }: MarketView) {
   };
 }
 
-/** For operators. `shard` is null where the exchange has only one. */
+/** A market as operators see it. `shard` is null where the exchange has only one. */
 export const presentOwnMarket = (view: MarketView, shard: number | null) => ({
   ...presentMarket(view),
   ...(shard !== null && { shard }),
@@ -134,9 +134,9 @@ export interface TradingTerms {
 interface Eip712Facts {
   readonly domain: Readonly<Record<string, unknown>>;
   readonly primaryType: string;
-  /** For libraries that make the type of the domain themselves; ethers refuses one that is given. */
+  /** Without the type of the domain, which ethers makes itself and refuses when it is given. */
   readonly types: Eip712Types;
-  /** For `eth_signTypedData_v4`. */
+  /** As `eth_signTypedData_v4` takes them. */
   readonly typesWithDomain: Eip712Types;
 }
 

@@ -198,7 +198,7 @@ export const cancelAllShape = createShape<CancelAllBody>(
   }).required(),
 );
 
-/** For requests whose path says everything: no body, or an empty object. */
+/** Body of requests whose path says everything: none, or an empty object. */
 export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required());
 
 /** POST /auth/logout. */

@@ -10,7 +10,7 @@ import type { Profiles } from './profiles';
 
 interface CommentsOptions {
   readonly redis: RedisClient;
-  /** Of the first shard, which has the profiles. */
+  /** Keys of the first shard, which has the profiles. */
   readonly keys: ShardKeys;
   readonly directory: Directory;
 }

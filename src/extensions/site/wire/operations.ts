@@ -21,7 +21,7 @@ const example = {
 } as unknown as Parameters<typeof presentSymbol>[0];
 const [{ t, o, h, l, c, v }] = CANDLES.candles as [(typeof CANDLES.candles)[number]];
 
-/** For TradingView's charts. A refusal of the feed is a 200 with `s: "error"`. */
+/** The data feed of TradingView's charts. A refusal of the feed is a 200 with `s: "error"`. */
 export const UDF_OPERATIONS: Operations = {
   [`GET ${UDF_PATHS.config}`]: {
     id: 'getUdfConfig',

@@ -23,7 +23,7 @@ const depth = query(
   'The number of levels of each side; without it, all levels.',
   integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
 );
-/** Of lists of markets. */
+/** Note of the operations that list markets. */
 const AS_LAST =
   'With several shards, the markets of a shard that does not answer are listed as they were when it last answered.';
 const filter = text(undefined, { maxLength: TEXT_MAX });
