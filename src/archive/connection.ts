@@ -6,7 +6,7 @@ export interface ArchiveOptions {
   /** The archive of one of several shards: each has a schema of its own in the database, but the first, which has that of one shard. */
   readonly shard?: number;
   readonly shards?: number;
-  /** Told why the archive did not respond. */
+  /** Called with the reason when the archive did not respond. */
   readonly onError?: (error: Error) => void;
 }
 

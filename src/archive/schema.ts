@@ -105,12 +105,12 @@ export const LAYOUT = 1;
 export const LOCK = 7_041_963;
 
 /**
- * A process that is gone may leave a connection behind that PostgreSQL thinks alive for hours, and its locks with it. And a PostgreSQL
+ * A process that has ended may leave a connection behind that PostgreSQL thinks alive for hours, and its locks with it. And a PostgreSQL
  * that dies must have what left Redis.
  */
 const BEGIN = `begin; set local idle_in_transaction_session_timeout = '30s';
   select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`;
-/** Tables of months wait so long for long reads such as pg_dump, because every other read waits behind them. */
+/** How long tables of months wait for long reads such as pg_dump, because every other read waits behind them. */
 export const SHORT_WAIT = "set local lock_timeout = '1s'";
 
 /** All or nothing. */

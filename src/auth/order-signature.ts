@@ -22,7 +22,7 @@ export interface OrderVerifierOptions {
   readonly otherContracts?: readonly string[];
   /** By default the fastest backend that works here; a named backend that does not work throws. */
   readonly backend?: Backend;
-  /** Contracts may sign here (signatureType 3): a refusal tells so, because a contract may have signed as type 0. */
+  /** Contracts may sign here (signatureType 3): a refusal says so, because a contract may have signed as type 0. */
   readonly contractsSign?: boolean;
   /** Milliseconds of each second that hints may take. */
   readonly hintBudgetMs?: number;

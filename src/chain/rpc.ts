@@ -69,7 +69,7 @@ export interface RpcOptions {
 export const SLOW_MS = 15_000;
 const LIMIT_MS = 2_000;
 const ATTEMPTS_MAX = 3;
-/** Nodes hear of a block one after the other; one that lacks more than this is behind. */
+/** Maximum lag of a node in blocks, which nodes receive one after the other; one that lacks more is behind. */
 const BEHIND_BLOCKS = 3;
 /** Given to `abort`, which makes an exception each time when it gets no reason. */
 const OVER = new Error('the answer is not needed any more');

@@ -131,7 +131,7 @@ function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name:
   }
 }
 
-/** On a chain every maker of a match has a settlement of its own, and a match has numbers for so many. */
+/** On a chain every maker of a match has a settlement of its own, and a match has numbers for this many. */
 const makersMaxOf = ({ FUNDS, MATCH_MAKERS_MAX: given }: Values): number =>
   FUNDS === 'chain' ? Math.min(given, CHAIN_MAKERS_MAX) : given;
 

@@ -39,7 +39,7 @@ export interface BotWallet {
 const FAUCET_EVERY_MS = 3_660_000;
 /** Part of the grant below which a wallet asks for more. */
 const LOW = 0.25;
-/** A minute. Where the block of a transaction is unknown, it counts as that of so many blocks later. */
+/** A minute. Where the block of a transaction is unknown, it counts as that of this many blocks later. */
 const LATE_BLOCKS = 150;
 
 export interface WalletOptions {

@@ -136,7 +136,7 @@ export interface ArchiveReads {
   /** Those that it has, in any order. */
   matches(refs: readonly (StreamPlace & { readonly marketId: string })[]): Promise<ArchivedMatch[]>;
   matchesOf(marketId: string, stretch: Stretch<StreamPlace>): Promise<ArchivedMatch[]>;
-  /** The matches of each of these orders up to a place, newest first, at most so many of each. */
+  /** The matches of each of these orders up to a place, newest first, at most `most` of each. */
   matchesOfOrders(asked: readonly OrderMatches[], most: number): Promise<ArchivedMatch[][]>;
   /** Those that it has, in any order. */
   settlements(

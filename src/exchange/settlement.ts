@@ -62,7 +62,7 @@ export interface Settlement {
 /** The record of a match that settles a fill, by the fill's index. */
 export const partOf = (fillIndex: number, funds: Funds = 'paper'): number =>
   Math.floor(fillIndex / SETTLEMENT_MAKERS_MAX[funds]);
-/** The number of records that settle a match with so many fills. */
+/** The number of records that settle a match with this many fills. */
 export const partsOf = (fills: number, funds: Funds = 'paper'): number =>
   Math.ceil(fills / SETTLEMENT_MAKERS_MAX[funds]);
 

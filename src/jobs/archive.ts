@@ -15,7 +15,7 @@ interface ArchivingOptions {
   readonly stopMs?: number;
 }
 
-/** Another process takes over this long after the holder of the lease is gone. */
+/** How long after the end of the holder of the lease another process takes over. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
 /** Orders and matches gather for this long, so that a transaction has many of them. */

@@ -15,7 +15,7 @@ interface KeepOptions {
 }
 
 const LOOK_MS = 2_000;
-/** A worker that takes no waiting job for so many looks in a row is stuck. */
+/** Checks in a row after which a worker that takes no waiting job is stuck. */
 const LOOKS = 5;
 /** The time that a worker has to finish its jobs. A Redis that does not answer would be waited for without end. */
 const CLOSE_MAX_MS = 3_000;

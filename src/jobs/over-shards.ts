@@ -1,6 +1,6 @@
 import type { Chore } from './schedule';
 
-/** A chore waits so long for its shards. A slower one goes on meanwhile, and the chore skips it until it has ended. */
+/** How long a chore waits for its shards. A slower one continues meanwhile, and the chore skips it until it has ended. */
 const WAIT_MS = 500;
 /** A shard that the chore skips for longer counts as a failure. */
 const LATE_MS = 10_000;

@@ -9,7 +9,7 @@ interface RelayOptions {
   readonly matches: Pick<Matches, 'read'>;
   readonly enqueue: (refs: readonly MatchRef[]) => Promise<void>;
   readonly onError: (error: Error) => void;
-  /** Told at each look whether this process has the lease. */
+  /** Called at each check with whether this process has the lease. */
   readonly onLook?: (isHeld: boolean) => void;
 }
 

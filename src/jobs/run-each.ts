@@ -1,4 +1,4 @@
-/** After so many failures in a row Redis is probably away, so the loop stops. */
+/** Maximum failures in a row: Redis is probably unreachable then, so the loop stops. */
 const FAILURES_IN_A_ROW_MAX = 50;
 /** The number of failures that the message lists. */
 const TOLD_MAX = 5;

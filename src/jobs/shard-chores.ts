@@ -9,7 +9,7 @@ interface ShardChoresOptions {
   readonly enforceMode: () => Promise<ModesReport>;
   /** `finish` of src/store/shards/markets.ts. */
   readonly finishMarkets: () => Promise<void>;
-  /** Told each time a channel is seen that lost entries: the collateral is there twice. */
+  /** Called for each channel that has lost entries: the collateral is there twice. */
   readonly onBroken: (from: number, to: number) => void;
 }
 

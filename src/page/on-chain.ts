@@ -18,7 +18,7 @@ const REFRESH_MS = 3_000;
 /** A trade is in a block, and then final, one or two seconds after the match. */
 const FOLLOW_MS = 500;
 
-/** Tells what is waited for. */
+/** Reports the step under way. */
 type OnStep = (words: string) => void;
 
 learnWords(refusalsOnChain(() => account.get().balances?.standing));

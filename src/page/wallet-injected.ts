@@ -125,7 +125,7 @@ const DELEGATED = '0xef0100';
 const CONTRACT = 3;
 const contracts = new Map<string, boolean>();
 
-/** A wallet that cannot tell is taken for one with a key. */
+/** A wallet that does not say counts as one with a key. */
 async function isContract(
   provider: Provider,
   address: string,

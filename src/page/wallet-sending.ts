@@ -17,7 +17,7 @@ export interface Sending {
   readonly address: string;
   readonly chainId: number;
   readonly calls: readonly WalletCall[];
-  /** Tells what is waited for. */
+  /** Reports the step under way. */
   onStep(words: string): void;
 }
 

@@ -59,7 +59,7 @@ export interface Realtime {
   start(): void;
   /** Lets another process broadcast, then closes all sockets; those left after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
-  /** Tells every socket of this process that the history of the data was broken. */
+  /** Notifies every socket of this process that the history of the data was broken. */
   newEpoch(epoch: string): void;
   /** Sends the mode that this process has set to the sockets of every replica. */
   modeChanged(): void;

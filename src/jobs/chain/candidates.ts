@@ -44,7 +44,7 @@ interface CandidatesOptions {
 const SWEEP_EVERY_MS = 5_000;
 /** More than a minute of work; what is beyond waits in the store. */
 const HELD_MAX = 10_000;
-/** A match that comes back twice comes back for a reason that the look at it does not show; each time it waits longer. */
+/** A match that is retried twice fails for a reason that its simulation does not show; each retry waits longer. */
 const RETURN_MS = 1_000;
 const RETURN_DOUBLINGS_MAX = 6;
 

@@ -20,7 +20,7 @@ export interface Triage {
 /** Blocks between the two looks at a match that a wallet spoils: what one block took, a reorganization may give back. */
 const BLOCKS_APART = 2;
 export const LOOK_AGAIN_MS = 500;
-/** So often another fault than before may be found; then the match fails all the same, or its wallets could hold it up. */
+/** Maximum changes of the fault that is found; after that the match fails all the same, or its wallets could hold it up. */
 const CHANGES_MAX = 5;
 /** With the base of `settleGas` this is below the 16,777,216 that a transaction may have. */
 export const MATCH_GAS_MAX = 15_500_000n;

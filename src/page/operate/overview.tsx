@@ -110,7 +110,7 @@ const AUDIT = 'GET /admin/audit';
 const LOG_ROWS = '200';
 const LOG_EVERY_MS = 30_000;
 
-/** As the operators' log tells it, as far back as one page of it goes. */
+/** Taken from the operators' log, as far back as one page of it goes. */
 function useLastAudit(): readonly [string, string] {
   const ask = () => get<Page<LogEntry>>('/admin/log', { limit: LOG_ROWS });
   const { value } = useLoaded(ask, [], LOG_EVERY_MS);

@@ -35,7 +35,7 @@ export interface AccountWriterDeps {
   readonly broadcasts: Pick<BroadcastReads, 'fills'>;
   readonly held: Leadership['held'];
   readonly log: Logger;
-  /** Tells all replicas, including this one, which logs have grown. */
+  /** Sends the names of the logs that have grown to all replicas, including this one. */
   readonly tell: (grown: readonly Grown[]) => void;
 }
 

@@ -23,7 +23,7 @@ const BEGINNING = 24;
 interface Allowance {
   /** Returns false when the connection has sent too much already; a refused message costs nothing. */
   take(bytes: number): boolean;
-  /** Counts so many more, even as a debt; returns false and counts nothing for a connection that already has a debt. */
+  /** Charges points, even as a debt; returns false and counts nothing for a connection that already has a debt. */
   charge(messages: number): boolean;
 }
 

@@ -8,7 +8,7 @@ const TOLD_FROM = 10;
 const TELL_AFTER_MS = 20;
 /** The whole state is sent again, for replicas that are new or missed a message. */
 const TELL_ALL_EVERY_MS = 5_000;
-/** A replica that was silent for so long has ended, and its sockets with it. */
+/** Silence after which a replica counts as ended, and its sockets with it. */
 const FORGET_AFTER_MS = 12_000;
 /** A place stays taken after its socket has closed, so that opening and closing sockets does not avoid the limit. */
 const REST_MS = 1_000;

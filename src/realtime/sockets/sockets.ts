@@ -90,7 +90,7 @@ export function unsentBytes(socket: ExchangeSocket): number {
 export const webSocketOf = (connection: ExchangeSocket['conn']): WebSocketLike | undefined =>
   (connection as unknown as Pipe).transport?.socket;
 
-/** Lets a connection send messages of so many bytes; the limit of the server remains for all others. */
+/** Raises the message size of one connection; the limit of the server remains for all others. */
 export function allowMessages(connection: ExchangeSocket['conn'], maxBytes: number): void {
   const receiver = webSocketOf(connection)?._receiver;
   if (receiver) receiver._maxPayload = maxBytes;

@@ -18,7 +18,7 @@ interface DoctorOptions {
 const LAG_WARN_MS = 600_000;
 /** The oldest that its makers support. */
 const POSTGRES_MIN = 14;
-/** A bucket of traces has at most so many (lua/lib/traces.lua). */
+/** Maximum traces of a bucket (lua/lib/traces.lua). */
 const INTSET_MIN = 512;
 
 /** Whether the archive and Redis fit together, and whether PostgreSQL suits; nothing where there is none. */

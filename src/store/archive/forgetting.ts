@@ -229,7 +229,7 @@ const lineArguments = ({ wallet, from, lines }: LeavingLines): [Buffer, number, 
   ...([wallet, from, lines.length, Buffer.concat(lines)] as const),
 ];
 
-/** Cuts a list into parts, each of at most so many members and together of at most this size, except for a single one. */
+/** Cuts a list into parts, each with a maximum number of members and a maximum size, except for a single one. */
 function cut<T>(list: readonly T[], most: number, size: (member: T) => number, sizeMost: number): T[][] {
   const parts: T[][] = [];
   let sum = 0;

@@ -31,7 +31,7 @@ export interface SettledMatch extends StreamPlace {
 
 export interface LeavingLines {
   readonly wallet: Buffer;
-  /** The number of the first line: so many have left before. */
+  /** The number of the first line: how many were archived before. */
   readonly from: number;
   readonly lines: readonly Buffer[];
 }
@@ -52,7 +52,7 @@ export const isBehind = (a: StreamPlace, b: StreamPlace): boolean =>
 export const marketOf = (packed: Buffer): MarketId =>
   packed.toString('latin1', ORDER_BODY.at.marketId, ORDER_BODY.bytes);
 
-/** The order is final, ended so long ago, and none of its matches stays in Redis. */
+/** The order is final, ended long enough ago, and none of its matches stays in Redis. */
 export function isOver(packed: Buffer, beforeMs: number, leftOf: LeftOf): boolean {
   const from = packed.length - ORDER_CHANGES.bytes;
   if (from < 0 || !isFinalCode(packed[packed.length - 1])) return false;

@@ -61,7 +61,7 @@ export function createMarketForgetting(options: MarketOptions) {
     return gone;
   }
 
-  /** Those that were paid so long ago, have no matches here, and still have something to give up. */
+  /** Markets that were paid long enough ago, have no matches here, and still have something to archive. */
   async function due(ids: readonly MarketId[]): Promise<Ended[]> {
     const found = await Promise.all(
       ids.map(async (id): Promise<Ended[]> => {

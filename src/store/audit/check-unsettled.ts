@@ -45,7 +45,7 @@ interface Recent {
   readonly legs: readonly Leg[];
 }
 
-/** A settlement that ended so long before the snapshot was over in it; for the others the outbox tells. */
+/** Age before the snapshot at which an ended settlement was over in it; the outbox decides about younger ones. */
 const RECENT_MS = 10_000;
 const ENTRIES_STEP = 500;
 const OVER: readonly number[] = (['CONFIRMED', 'FAILED'] as const).map((status) =>
@@ -169,7 +169,7 @@ export function createUnsettledChecks(
   return { add, check };
 }
 
-/** `<market> <sequence>` of the matches whose settlements changed after an entry of the outbox; null when that entry is gone. */
+/** `<market> <sequence>` of the matches whose settlements changed after an entry of the outbox; null when that entry was trimmed. */
 export async function changedSince(
   { redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys },
   position: string,

@@ -35,7 +35,7 @@ export interface ObservedBlock {
    */
   readonly unknown: readonly SettlementKey[];
   readonly settled: number;
-  /** Orders cancelled for want of funds. */
+  /** Orders cancelled because their funds were missing. */
   readonly cancelled: number;
   /** A wallet has more orders to cancel; the next reading of it does that. */
   readonly more: boolean;

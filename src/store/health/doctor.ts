@@ -122,7 +122,7 @@ function persistence(
   return [durability, ...(policy === 'none' ? [] : lostEnd(settings, weak)), writes];
 }
 
-/** Redis starts with a file whose end is missing, unless it is told not to: what it lacks may have been acknowledged. */
+/** Redis starts with a file whose end is missing, unless it is configured not to: what is missing may have been acknowledged. */
 function lostEnd(settings: Settings, weak: Check['verdict']): Check[] {
   const name = 'aof-load-truncated';
   const is = settings.get(name);

@@ -53,7 +53,7 @@ export interface DurabilityChecks {
 
 /** The standings of one shard. */
 export interface ShardDurabilityChecks extends DurabilityChecks {
-  /** Notes an entry of the outbox that this process has read: when it is gone later, the history is broken. */
+  /** Notes an entry of the outbox that this process has read: when it is missing later, the history is broken. */
   saw(entryId: string): void;
 }
 

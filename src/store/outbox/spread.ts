@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease } from './lease';
 
-/** A process waits so long before it takes another lease, for each that it holds. */
+/** Wait before a process takes another lease, for each that it holds. */
 const STEP_MS = 200;
 /** With many leases the steps are shorter, so that one process alone has all of them about so soon. */
 const ALL_MS = 1_600;

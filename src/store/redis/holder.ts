@@ -16,7 +16,7 @@ export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
   const holder = redis.nodes('all').find((node) => nameOf(node) === name);
   if (holder) return holder;
   // The client forgets a node that closed its connection, and the slot is still that node's. Nothing was sent here that could be
-  // redirected, so nothing tells the client which node is the master now.
+  // redirected, so the client does not learn which node is the master now.
   redis.refreshSlotsCache();
   throw new Error(`CLUSTERDOWN ${name} has slot ${slot} and does not answer`);
 }

@@ -86,7 +86,7 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   /** string: counts the changes of profiles and comments; a cached answer is valid while the count is the same. */
   readonly talk: TextKey<'talk'>;
   operation(id: string | null): TextKey<'operation'>;
-  /** string: the market's candles of so many seconds with trades, packed, oldest first. */
+  /** string: the market's candles of one period with trades, packed, oldest first. */
   candles(id: MarketId, seconds: number): TextKey<'candles'>;
   /** string: token of the process that broadcasts. */
   readonly lease: TextKey<'lease'>;

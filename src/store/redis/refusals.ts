@@ -17,7 +17,7 @@ export const isAnswered = (error: unknown): boolean => error instanceof Error &&
 
 const ASSETS = ['COLLATERAL', 'YES', 'NO'] as const;
 
-/** The amounts of a refusal for want of funds, and their asset. */
+/** The amounts of a refusal for too little funds, and their asset. */
 export const balanceOf = (
   detail: readonly unknown[],
 ): readonly [required: string, available: string, asset: (typeof ASSETS)[number]] => [

@@ -94,7 +94,7 @@ export async function growShards(options: GrowOptions): Promise<GrowReport> {
 }
 
 /**
- * Refuses what an exchange of so many shards cannot become, and waits for processes to end. Changes nothing, so it is asked before the
+ * Refuses a number of shards that the exchange cannot grow to, and waits for processes to end. Changes nothing, so it is asked before the
  * exchange is halted.
  */
 export async function checkGrowth(

@@ -20,7 +20,7 @@ interface Place {
   readonly line: number;
 }
 
-/** The first bits of a cursor, which tell it from those of one shard. The others say the number of shards. */
+/** The first bits of a cursor, which distinguish it from one of a single shard. The others are the number of shards. */
 const FORM = 0xa0;
 const NONE = 64;
 /** The line of a place behind every line of its entry (src/store/journal/reads.ts). */

@@ -48,7 +48,7 @@ interface ListOptions {
 
 /** Markets whose books are counted at once. */
 const STEP = 500;
-/** A channel that moves while it is read may seem broken; it is read so often. */
+/** A channel that moves while it is read may seem broken; it is read up to this many times. */
 const LOOKS_MAX = 5;
 
 /** Every shard with what is in it. One that does not answer is a row, not an error. */

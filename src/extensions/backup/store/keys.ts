@@ -11,7 +11,7 @@ const SCAN_STEP = 1_000;
 
 /**
  * Not copied: the leases, the epoch and the times of backups, because another Redis that holds the data has its own; the mark of a
- * restore in progress; and what is in blocks that are not final, because the chain tells it again.
+ * restore in progress; and what is in blocks that are not final, because it is read from the chain again.
  */
 export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([

@@ -101,7 +101,7 @@ async function begin(redis: RedisClient, shards: Shards, { createdAt }: BackupHe
     throwFirst(replies);
   }
   const [first] = shards;
-  // A process with another number of shards ends at its start, also when this ends before the file has told the number.
+  // A process with another number of shards ends at its start, also when this ends before the number has been read from the file.
   if (first && shards.length > 1) await redis.hset(first.keys.shardCount, 'count', shards.length);
   const kept = new Set(shards.flatMap(({ keys }): string[] => [keys.mode, keys.notice, keys.shardCount]));
   for (const { keys } of shards) await clearOwn(redis, keys, kept);
