@@ -11,7 +11,6 @@ import type { PlaceRequest } from '../src/store/verbs/place';
 import type { ArchiveRow } from './archive';
 import { batched, cost, inFlight, request, wallet } from './engine';
 import { quantile, round } from './figures';
-import { usedBytes } from './redis-memory';
 
 /** Dead orders and their remains in Redis: the memory, and what a market with their traces costs the next order. */
 const keys = shardKeys();
@@ -174,4 +173,8 @@ async function insertsIn(redis: Redis, engine: Engine, id: string): Promise<numb
     return engine.cancel(id, maker, orderHash, 'USER');
   });
   return micros;
+}
+
+async function usedBytes(redis: Redis): Promise<number> {
+  return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
 }

@@ -2,12 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
-import { round } from './figures';
 import { aligned, type Line, tableOf } from './line';
 import { type Detail, SUITES } from './suites';
 
 /**
- * `npm run bench -- [suite...] [--full] [--minutes N] [--seconds N] [--archive] [--against FOLDER] [--json]`: each suite on a
+ * `npm run bench -- [suite...] [--full] [--against FOLDER] [--json]`: each suite on a
  * private Redis without persistence, then one table. Without names all suites, and no details. With --json stdout has one JSON object a line and nothing else, each as
  * soon as it is known, `kind` machine, detail or line. BENCH_SECONDS bounds each suite.
  */
@@ -15,15 +14,12 @@ interface Words {
   readonly suites: readonly string[];
   readonly full: boolean;
   readonly asJson: boolean;
-  readonly minutes: number;
-  readonly archive: boolean;
   readonly against: string | null;
   readonly withDetails: boolean;
 }
 
 const SECONDS = { short: 120, full: 240 };
-const MINUTES = 1;
-const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--minutes N] [--seconds N] [--archive] [--against FOLDER] [--json]`;
+const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--against FOLDER] [--json]`;
 
 function read(given: readonly string[]): Words {
   const words = [...given];
@@ -32,22 +28,19 @@ function read(given: readonly string[]): Words {
     if (at !== -1) words.splice(at, 1);
     return at !== -1;
   };
-  const [full, asJson, archive] = [take('--full'), take('--json'), take('--archive')];
+  const [full, asJson] = [take('--full'), take('--json')];
   const value = (name: string): string | undefined => {
     const at = words.indexOf(name);
     return at === -1 ? undefined : words.splice(at, 2)[1];
   };
-  const seconds = value('--seconds');
-  const minutes = seconds === undefined ? Number(value('--minutes') ?? MINUTES) : round(Number(seconds) / 60);
   const against = value('--against') ?? null;
   const unknown = words.find((name) => !(name in SUITES));
   if (unknown !== undefined) throw new Error(`no suite "${unknown}": ${USAGE}`);
-  if (!(minutes > 0)) throw new Error(`minutes above 0: ${USAGE}`);
   const suites = words.length > 0 ? words : Object.keys(SUITES);
-  return { suites, full, asJson, minutes, archive, against, withDetails: words.length > 0 };
+  return { suites, full, asJson, against, withDetails: words.length > 0 };
 }
 
-async function main({ suites, full, asJson, minutes, archive, against, withDetails }: Words): Promise<void> {
+async function main({ suites, full, asJson, against, withDetails }: Words): Promise<void> {
   const say = (text: string): void => void (asJson || process.stdout.write(text));
   const note = (kind: string, value: object): void =>
     void (asJson && process.stdout.write(`${JSON.stringify({ kind, ...value })}\n`));
@@ -70,8 +63,6 @@ async function main({ suites, full, asJson, minutes, archive, against, withDetai
         redisUrl: server.url,
         deadlineMs: Date.now() + seconds * 1_000,
         full,
-        minutes,
-        archive,
         against,
       };
       const found = await SUITES[name]?.(wishes, (detail) => {

@@ -1,14 +1,10 @@
-import type { AuditRow } from './audit';
-import type { CostRow } from './costs';
 import type { EngineRow } from './engine';
-import type { ExpiryRow } from './expiry';
 import { round } from './figures';
 import type { KeepUpRow } from './keep-up';
 import { atLeast, atMost, type Line, lineOf } from './line';
-import type { PersistenceRow } from './persistence';
 import type { ReadsRow } from './reads';
 import type { RealtimeRow } from './realtime';
-import type { ScaleRow } from './scale';
+import type { ShardsRow } from './shards';
 import type { SubmitRow } from './submit';
 import type { WayName } from './ways';
 
@@ -146,61 +142,8 @@ export function engineLines(rows: readonly EngineRow[]): Line[] {
   return lines;
 }
 
-const STEP_MS = 20;
-const AUDIT_SECONDS = 15;
-
-export const expiryLines = (rows: readonly ExpiryRow[]): Line[] =>
-  rows.flatMap(({ orders, seconds, longestCallMs }) => [
-    lineOf({
-      suite: 'expiry',
-      what: `${orders.toLocaleString('en-US')} orders of one second ended`,
-      figure: seconds,
-      unit: 's',
-    }),
-    lineOf({
-      suite: 'expiry',
-      what: 'longest call of it',
-      figure: longestCallMs,
-      unit: 'ms of Redis',
-      target: atMost(STEP_MS),
-    }),
-  ]);
-
-export const auditLines = (rows: readonly AuditRow[]): Line[] =>
-  rows.flatMap(({ op, orders, seconds, longestCommandMs }) => [
-    lineOf({
-      suite: 'audit',
-      what: `${op}, ${orders.toLocaleString('en-US')} orders`,
-      figure: seconds,
-      unit: 's',
-      target: atMost(AUDIT_SECONDS),
-    }),
-    lineOf({
-      suite: 'audit',
-      what: `${op}: longest command`,
-      figure: longestCommandMs,
-      unit: 'ms of Redis',
-      target: atMost(STEP_MS),
-    }),
-  ]);
-
-export const persistenceLines = (rows: readonly PersistenceRow[]): Line[] =>
-  rows
-    .filter(({ appendonly }) => appendonly === 'everysec')
-    .map(({ opsPerSecond, ratio }) =>
-      lineOf({
-        suite: 'persistence',
-        what: 'orders with appendonly everysec',
-        figure: opsPerSecond,
-        unit: '/s',
-        baseline: 'without',
-        ratio,
-        target: atLeast(0.65, 'ratio'),
-      }),
-    );
-
 const P99_OF_FLOOR = 2;
-/** Of each way in: its words, what it must reach of the plain stack for each mix, and of the floor. */
+/** Words of each way in, and what it must reach of the plain stack for each mix, and of the floor. */
 const WAYS_IN = {
   single: { words: 'over HTTP', timesPlain: { rest: 15, mixed: 12 }, ofFloor: 1 },
   batch: { words: 'over HTTP, 20 in a request', timesPlain: { rest: 22, mixed: 18 }, ofFloor: 1 },
@@ -351,50 +294,39 @@ export function keepUpLines(rows: readonly KeepUpRow[]): Line[] {
   ];
 }
 
-const SCALE_PART = 0.9;
-/** Of what as many processes of bare Express keep. */
-const KEPT_PART = 0.95;
+/** The part of one shard's figure that is left, by what is reserved. */
+const PARTS: Readonly<Record<number, number>> = { 60: 0.95, 90: 0.9 };
 
-export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>
-  rows
-    .filter(({ processes }) => processes > 1)
-    .flatMap(({ processes, ordersPerWebCpuSecond, ordersPerRedisCpuSecond, ...ratios }) => [
-      lineOf({
-        suite: 'scale',
-        what: `${processes} web processes`,
-        figure: ordersPerWebCpuSecond,
-        unit: '/CPU-s of web',
-        ratio: ratios.webRatio,
-        baseline: `one process (bare Express: ${ratios.floorRatio})`,
-      }),
-      lineOf({
-        suite: 'scale',
-        what: `${processes} web processes keep`,
-        figure: ordersPerWebCpuSecond,
-        unit: '/CPU-s of web',
-        baseline: 'what as many bare Express keep',
-        ratio: ratios.keptRatio,
-        target: atLeast(KEPT_PART, 'ratio'),
-      }),
-      lineOf({
-        suite: 'scale',
-        what: `${processes} web processes`,
-        figure: ordersPerRedisCpuSecond,
-        unit: '/CPU-s of Redis',
-        baseline: 'one process',
-        ratio: ratios.redisRatio,
-        target: atLeast(SCALE_PART, 'ratio'),
-      }),
-    ]);
-
-export const costsLines = (rows: readonly CostRow[]): Line[] =>
-  rows.map(({ stage, micros, part }) =>
-    lineOf({
-      suite: 'costs',
-      what: stage === 'all' ? 'an order in all' : `of an order: ${stage}`,
-      figure: micros,
+export const shardsLines = (rows: readonly ShardsRow[]): Line[] =>
+  rows.flatMap((row) => {
+    const what = `${row.shards} shards, ${row.reservedPercent} % reserved`;
+    const part = PARTS[row.reservedPercent];
+    const cost = lineOf({
+      suite: 'shards',
+      what: `${what}: an order costs Redis`,
+      figure: row.redisMicros,
       unit: 'us CPU',
-      baseline: 'the whole',
-      ratio: part,
-    }),
-  );
+      baseline: `one shard with the same trade; ${row.ofAlike} of one as full as each of these; ${row.ofOne} of one with the wallets of one`,
+      ratio: row.ofSame,
+      ...(part !== undefined && row.shards > 1 && { target: atLeast(part, 'ratio') }),
+    });
+    if (row.shards === 1) return [cost];
+    return [
+      cost,
+      lineOf({
+        suite: 'shards',
+        what: `${what}: orders that pull`,
+        figure: 100 * row.pulledPart,
+        unit: '%',
+        baseline: `${row.transfersPerOrder} transfers an order`,
+      }),
+      lineOf({
+        suite: 'shards',
+        what: `${what}: an order that pulls, p99`,
+        figure: row.pulledP99Ms,
+        unit: 'ms',
+        baseline: `local orders (${row.localP99Ms} ms)`,
+        ratio: row.pulledP99Ms / row.localP99Ms,
+      }),
+    ];
+  });

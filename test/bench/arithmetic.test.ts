@@ -2,8 +2,6 @@ import { quantile, slope } from '../../bench/figures';
 import { atLeast, atMost, lineOf, tableOf } from '../../bench/line';
 import { answerIn } from '../../bench/load';
 import { keepsUp, type Pulse } from '../../bench/pulse';
-import { keyGroup } from '../../bench/redis-memory';
-import { type CpuProfile, timesOf } from '../../bench/stages';
 
 /** The figures of a benchmark are only as good as its arithmetic. */
 
@@ -69,50 +67,4 @@ test('an answer is complete only when all of its bytes have arrived', () => {
   // One to HEAD has no body.
   expect(answerIn(whole.subarray(0, -4), true)?.status).toBe(503);
   expect(answerIn(whole.subarray(0, -5), true)).toBeNull();
-});
-
-test('a profile counts by the caller, between two moments, without idle time', () => {
-  const frame = (functionName: string, url = ''): { functionName: string; url: string } => ({
-    functionName,
-    url,
-  });
-  const profile: CpuProfile = {
-    nodes: [
-      { id: 1, callFrame: frame('(root)'), children: [2, 3, 7] },
-      { id: 2, callFrame: frame('(idle)') },
-      { id: 3, callFrame: frame('check', '/x/src/http/orders/submit.ts'), children: [4, 5] },
-      { id: 4, callFrame: frame('ecdsaRecover') },
-      { id: 5, callFrame: frame('write', '/x/node_modules/ioredis/built/Redis.js'), children: [6] },
-      { id: 6, callFrame: frame('writev', 'node:net') },
-      { id: 7, callFrame: frame('(garbage collector)') },
-    ],
-    startTime: 1_000,
-    samples: [4, 2, 3, 4, 6, 7],
-    timeDeltas: [10, 10, 10, 10, 10, 10],
-  };
-  const { times } = timesOf(profile, 1_020, 1_060);
-  const counted = Object.fromEntries([...times].filter(([, micros]) => micros > 0));
-  expect(counted).toEqual({
-    'terms, ticks, amounts': 10,
-    'recover the signer': 10,
-    'Redis client: write, parse, wait': 10,
-    'garbage collection': 10,
-  });
-});
-
-test('records that Redis keeps permanently are separated from temporary keys', () => {
-  const records = [
-    '{x0}:o',
-    '{x0}:u:\u0000\u00ff',
-    '{x0}:m:abcdefgh',
-    '{x0}:m:abcdefgh:t',
-    '{x0}:m:abcdefgh:g\u0000\n\u0011',
-    '{x0}:fo',
-    '{x0}:ac:x',
-    '{x0}:st',
-  ];
-  for (const name of records) expect([name, keyGroup(name)]).toEqual([name, 'records']);
-  for (const name of ['{x0}:m:abcdefgh:u', '{jobs}:settlement:1', '{s:1}', '{x0}:lease', '{x0}:readers'])
-    expect([name, keyGroup(name)]).toEqual([name, 'rest']);
-  expect(keyGroup('{x0}:out')).toBe('outbox');
 });

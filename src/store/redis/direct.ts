@@ -13,7 +13,7 @@ interface Pool {
 
 /**
  * The client of a cluster looks for the keys of each command, computes their slot, and prepares to send it again to another node; its
- * garbage costs as much again. An order took 114 us of a web process with 8 shards, and 131 that way (bench/README.md, Several shards). A
+ * garbage costs as much again. An order took 114 us of a web process with 8 shards, and 131 that way. A
  * door tells the slot of all keys of its script, so the script goes there at once, and to the client only when the node refuses it.
  */
 export function createDirect(redis: RedisClient): Direct {
