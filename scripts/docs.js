@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md, and the types of the Python client, from the
+ * `npm run docs`: writes the tables of docs/use/endpoints.md and docs/run/operations.md, and the types of the Python client, from the
  * build; tests compare them.
  */
 const { readFileSync, writeFileSync } = require('node:fs');
@@ -16,7 +16,7 @@ const costWords = ({ bucket, words }) => (bucket === null ? words : `\`${bucket}
 /** Rows by page. Each begins with code, unlike the rows of other tables of the page. */
 function tables({ api, VARIABLES, ...costs }) {
   return {
-    'docs/endpoints.md': [
+    'docs/use/endpoints.md': [
       ...Object.entries(api.operations).map(
         ([key, { bearer = 'none', summary }]) =>
           `| \`${key}\` | ${WHO[bearer]} | ${summary} | ${costWords(costs.costOf(api, key))} |`,
@@ -31,7 +31,7 @@ function tables({ api, VARIABLES, ...costs }) {
         ([event, words]) => `| \`${event}\` | anyone | A message of a socket | ${words} |`,
       ),
     ],
-    'docs/operations.md': Object.entries(VARIABLES).map(
+    'docs/run/operations.md': Object.entries(VARIABLES).map(
       ([name, { fallback, doc }]) =>
         `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
     ),

@@ -26,7 +26,7 @@ function problems(env: Environment): Record<string, ConfigProblem> {
 }
 
 describe('without any variable', () => {
-  it('has the defaults that docs/operations.md states', () => {
+  it('has the defaults that docs/run/operations.md states', () => {
     expect(loadConfig({})).toMatchObject({
       nodeEnv: 'development',
       port: 3000,

@@ -7,7 +7,7 @@ import { OPEN_API } from './support/api';
 import { ROOT } from './support/processes';
 import { isWholeError } from './support/prose';
 
-/** docs/style.md for the texts that a client reads: errors and the descriptions of the documents. */
+/** docs/inside/style.md for the texts that a client reads: errors and the descriptions of the documents. */
 const sources = (readdirSync(path.join(ROOT, 'src'), { recursive: true }) as string[])
   .filter((name) => name.endsWith('.ts') && !name.startsWith('page'))
   .map((name) => path.join('src', name));
@@ -70,7 +70,7 @@ test('every error says what happened, then what to do', () => {
   expect(texts.length).toBeGreaterThan(80);
   // A name, and a text that is composed elsewhere: that of a malformed member.
   const composed = /^[\w-]+:? x$/;
-  // The remedy depends on the status and on the request: docs/errors.md explains it.
+  // The remedy depends on the status and on the request: docs/use/errors.md explains it.
   const known = ['the market is x'];
   const wrong = texts.filter(
     ({ text }) => !composed.test(text) && !known.includes(text) && !isWholeError(text),

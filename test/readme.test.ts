@@ -7,8 +7,8 @@ import { openMarket } from './support/trader';
 
 /** A newcomer tries the commands of the README and the programs of the first pages, so the tests run them unchanged. */
 const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-const FIRST_TRADE = readFileSync(path.join(ROOT, 'docs/first-trade.md'), 'utf8');
-const QUICK_START = readFileSync(path.join(ROOT, 'docs/quick-start.md'), 'utf8');
+const FIRST_TRADE = readFileSync(path.join(ROOT, 'docs/use/first-trade.md'), 'utf8');
+const QUICK_START = readFileSync(path.join(ROOT, 'docs/use/quick-start.md'), 'utf8');
 const FOLDER = path.join(ROOT, '.cache', `readme-${process.pid}`);
 
 let deployment: Deployment;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ERRORS } from '../src/exchange/errors';
 import { bundleScripts } from '../src/lua-bundle/bundle';
 
-/** The rules of the house that a machine can check; docs/architecture.md has their reasons. */
+/** The rules of the house that a machine can check; docs/inside/architecture.md has their reasons. */
 const ROOT = path.join(__dirname, '..');
 
 function filesUnder(folder: string, ending: string): string[] {
@@ -274,9 +274,9 @@ test('every script is called by its name, and every name called is a script', ()
   expect([...called].sort()).toEqual([...new Set(scripts)].sort());
 });
 
-test('docs/errors.md lists every code with its status, and no other', () => {
+test('docs/use/errors.md lists every code with its status, and no other', () => {
   const told = new Map(
-    [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
+    [...read('docs/use/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
       match[1],
       Number(match[2]),
     ]),

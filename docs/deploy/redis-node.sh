@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts a node of a Redis Cluster for the exchange (docs/cluster.md says why each setting). docker-compose.cluster.yml and
+# Starts a node of a Redis Cluster for the exchange (docs/run/cluster.md says why each setting). docker-compose.cluster.yml and
 # kubernetes-cluster.yaml run it in the image `redis`; elsewhere it needs redis-server on the PATH.
 # REDIS_PASSWORD is that of the users exchange and replica, REDIS_OPERATOR_PASSWORD that of operator: letters and digits.
 set -eu

@@ -28,7 +28,7 @@ function request.of(side, outcome, order_type, prevention, price, size, budget, 
     maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit, shard = shard }
 end
 
--- The first refusal that depends on neither money nor the book, in the order of docs/interface.md; false for none. It is one
+-- The first refusal that depends on neither money nor the book, in the order of docs/use/interface.md; false for none. It is one
 -- expression, so the bundler writes it into its calls.
 function request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
   return nonce ~= current and 'INVALID_NONCE_VALUE'

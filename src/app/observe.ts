@@ -22,7 +22,7 @@ import { PROGRAM } from './program';
 import type { ShardParts } from './shards';
 import type { Store } from './store';
 
-/** The part of the composition root that connects the gauges of docs/metrics.md with their sources. */
+/** The part of the composition root that connects the gauges of docs/run/metrics.md with their sources. */
 export interface Observed {
   readonly config: Config;
   readonly metrics: Metrics;

@@ -3,7 +3,7 @@ import signatureProbe from '../../contracts/artifacts/SignatureProbe.json';
 import testCollateral from '../../contracts/artifacts/TestCollateral.json';
 import walletReader from '../../contracts/artifacts/WalletReader.json';
 
-/** A compiled contract (`npm run contracts`, docs/contracts.md). */
+/** A compiled contract (`npm run contracts`, docs/run/contracts.md). */
 export interface Artifact {
   readonly abi: readonly object[];
   /** The code that creates the contract, 0x-prefixed hex; the encoded arguments of the constructor follow it. */

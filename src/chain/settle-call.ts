@@ -32,7 +32,7 @@ export interface SettlementOrders {
 
 /**
  * The most gas that a match takes in a batch, and a fifth: of wallets that own nothing yet, with fees, a new word for its id, and
- * the gas that the contract keeps to report it (the table of docs/contracts.md). A MINT or MERGE calls the Conditional Tokens
+ * the gas that the contract keeps to report it (the table of docs/run/contracts.md). A MINT or MERGE calls the Conditional Tokens
  * twice more.
  */
 const MATCH_GAS = 90_000n;

@@ -78,7 +78,7 @@ async function planOf(store: CliStore): Promise<Plan> {
   const common = await commonOf(books, known);
   if (common === null)
     throw refused(
-      `the chain has none of the last ${known.length} final blocks of the books; an empty Redis must follow it: see docs/runbook.md`,
+      `the chain has none of the last ${known.length} final blocks of the books; an empty Redis must follow it: see docs/run/runbook.md`,
     );
   const ended = await ledger.endedAfter(common.number);
   return {

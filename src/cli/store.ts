@@ -87,7 +87,7 @@ export interface CliDeps {
   ask?(question: string): Promise<string>;
 }
 
-/** The exit codes of commands; the help and docs/cli.md list them. */
+/** The exit codes of commands; the help and docs/run/cli.md list them. */
 export const EXIT = {
   done: 0,
   /** An audit found differences, or a check of the doctor failed. */

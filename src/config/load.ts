@@ -7,7 +7,7 @@ import { VARIABLES, type Variable } from './variables';
 
 /**
  * The only reader of `process.env`. One table defines every variable; a test compares `.env.example` and
- * docs/operations.md with it. All errors are reported at once, not one variable per restart.
+ * docs/run/operations.md with it. All errors are reported at once, not one variable per restart.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

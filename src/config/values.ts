@@ -72,7 +72,7 @@ export function parseAdminTokens(text: string): readonly string[] {
 
 /** How the files of this repository mark the secrets that they leave to the operator. */
 const PLACEHOLDER = /change[-_ ]?(?:this|me|the)/i;
-/** Private keys of docs/signing.md, which are also the first accounts of every local test chain. */
+/** Private keys of docs/use/signing.md, which are also the first accounts of every local test chain. */
 const PUBLISHED_KEYS =
   /ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80|59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d/i;
 

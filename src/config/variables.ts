@@ -60,7 +60,7 @@ const RESOLVE_DELAY_MAX_S = 604_800;
 const secret = { secret: true } as const;
 const onMainnet = { requiredOn: 'mainnet' } as const;
 
-/** Every variable. Each has a line in .env.example and a row in docs/operations.md. */
+/** Every variable. Each has a line in .env.example and a row in docs/run/operations.md. */
 export const VARIABLES = {
   NODE_ENV: variable(
     'development',
@@ -97,7 +97,7 @@ export const VARIABLES = {
   SHARDS: variable(
     '1',
     shardCount,
-    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes; exchange shards grow raises it (docs/scaling.md)',
+    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes; exchange shards grow raises it (docs/run/scaling.md)',
   ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(
@@ -144,7 +144,7 @@ export const VARIABLES = {
   FUNDS: variable(
     'paper',
     oneOf('paper', 'chain'),
-    'paper: a ledger in Redis; chain: balances and settlement on NETWORK (docs/chain.md)',
+    'paper: a ledger in Redis; chain: balances and settlement on NETWORK (docs/run/chain.md)',
   ),
   PAPER_GRANT: variable(
     '10000',
@@ -159,7 +159,7 @@ export const VARIABLES = {
   EXTENSIONS: variable(
     'all',
     parseExtensions,
-    'the optional parts of the exchange: all, none, or a list of names (docs/architecture.md)',
+    'the optional parts of the exchange: all, none, or a list of names (docs/inside/architecture.md)',
   ),
   RATE_LIMIT: variable('on', flag, 'on or off'),
   SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),

@@ -3,7 +3,7 @@
  * `retryable` means that the request itself is right: well formed, authorized, and about things that exist and are not over.
  * The very same request can succeed later, when the exchange, the market or the wallet is in another state. A MARKET_NOT_OPEN says
  * so itself, because a market that has ended does not open again.
- * docs/errors.md explains every code, and a test compares it with this table. The OpenAPI document is made from it.
+ * docs/use/errors.md explains every code, and a test compares it with this table. The OpenAPI document is made from it.
  */
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, title: 'The request is malformed' },

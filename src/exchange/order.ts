@@ -81,7 +81,7 @@ export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): Outcome
 }
 
 /**
- * Throws INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE or INVALID_FEE_RATE, checked in the order of docs/interface.md.
+ * Throws INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE or INVALID_FEE_RATE, checked in the order of docs/use/interface.md.
  * `takesContracts`: contract wallets can be asked.
  */
 export function checkTerms(order: SignedOrder, market: MarketTerms, takesContracts: boolean): void {

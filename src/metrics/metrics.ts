@@ -42,7 +42,7 @@ export interface Exposition {
 }
 
 /**
- * Gauges that are read at each scrape: name -> help and labels. docs/metrics.md explains each. An exchange with one shard has no
+ * Gauges that are read at each scrape: name -> help and labels. docs/run/metrics.md explains each. An exchange with one shard has no
  * value for the label `shard`, and Prometheus then knows no such label.
  */
 const GAUGES = {

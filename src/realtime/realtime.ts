@@ -152,7 +152,7 @@ function hearReplicas(io: ExchangeServer, { links, feed, wallets, lookAgain, ...
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
 }
 
-/** Everything that sockets send and receive: docs/real-time.md. */
+/** Everything that sockets send and receive: docs/use/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, outboxes, broadcasts, reads, sessions } = deps;
   // The connection for commands logs the same failure as a warning.

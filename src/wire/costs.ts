@@ -5,7 +5,7 @@ import { PAGE_SIZES, type PageSize } from './pages';
 import { PATHS } from './paths';
 import { depthOf, idsOf, limitOf, type Query } from './queries';
 
-/** The limit of an address that counts a request, and its points. docs/endpoints.md shows the table. */
+/** The limit of an address that counts a request, and its points. docs/use/endpoints.md shows the table. */
 export interface Cost {
   /** Null for a request that no address pays for; the endpoint charges other limits by itself. */
   readonly bucket: 'reads' | 'submissions' | 'cancels-by-ip' | null;

@@ -109,7 +109,7 @@ export const PACE = {
   cut: 200,
   /**
    * The longest wait of a connection for its turn, and of a request; then it is refused. Both waits and the 3 s in which an
-   * order can be booked are together 5 s: after these a 404 is final (docs/interface.md).
+   * order can be booked are together 5 s: after these a 404 is final (docs/use/interface.md).
    */
   holdMs: 1_000,
   /** The debt is at most the points that come back in this time, so the first in line always has its turn. */

@@ -7,7 +7,7 @@ import type { ChainProxy } from './proxy';
 import { COLLATERAL, ONE } from './world';
 
 /**
- * Faults of nodes and of the chain, each alone, on an exchange as it is deployed (docs/chain.md, "What is tested"). After each one
+ * Faults of nodes and of the chain, each alone, on an exchange as it is deployed (docs/run/chain.md, "What is tested"). After each one
  * every match has ended by itself, and the books are those of the chain.
  */
 const HALT_MS = 1_000 * Number(process.env.HALT_SECONDS ?? 0);

@@ -140,7 +140,7 @@ interface ShownLane {
 }
 const lanes = (): Promise<ShownLane[]> => faults.shell.json('chain', 'lanes');
 
-/** As docs/chain.md says, until every lane has the nonce of the chain. */
+/** As docs/run/chain.md says, until every lane has the nonce of the chain. */
 async function adopt(): Promise<void> {
   const isRight = async ({ address, state, nextNonce }: ShownLane): Promise<boolean> => {
     if (state === 'AHEAD') await faults.shell.exchange('chain', 'adopt', address, '--yes');

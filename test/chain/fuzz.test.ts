@@ -188,7 +188,7 @@ const ACTS: Readonly<Record<string, (trader: Trader) => Promise<unknown>>> = {
   },
 };
 
-/** The invariants of docs/contracts.md. */
+/** The invariants of docs/run/contracts.md. */
 async function checkInvariants(): Promise<void> {
   const { chain, model } = await fuzz.balances();
   expect(chain).toEqual(model);

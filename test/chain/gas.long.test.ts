@@ -5,12 +5,12 @@ import { BATCH, type GasRow, gasRows } from './gas';
 import { COLLATERAL, startWorld, type World } from './world';
 
 /**
- * Measures the table of docs/contracts.md. `WRITE_GAS=1` writes it; else the figures must be within a tenth of the page's.
+ * Measures the table of docs/run/contracts.md. `WRITE_GAS=1` writes it; else the figures must be within a tenth of the page's.
  * The question's condition is one whose token ids the framework computes at the first try; its address and the collateral's
  * are the same in each run.
  */
 const QUESTION = 'gas 0';
-const PAGE = path.join(ROOT, 'docs/contracts.md');
+const PAGE = path.join(ROOT, 'docs/run/contracts.md');
 const TABLE = /^\| match \| alone \|[^\n]*\n\|[-|]+\|\n(?:\|.*\n)+/m;
 const WITHIN = 0.1;
 
@@ -34,7 +34,7 @@ const tableOf = (rows: readonly GasRow[]): string =>
     '',
   ].join('\n');
 
-test('the gas of a match is within a tenth of what docs/contracts.md says', () => {
+test('the gas of a match is within a tenth of what docs/run/contracts.md says', () => {
   if (process.env.WRITE_GAS === '1')
     writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(TABLE, tableOf(measured)));
   const [table = ''] = TABLE.exec(readFileSync(PAGE, 'utf8')) ?? [];

@@ -2,7 +2,7 @@ import type { SignedOrder } from '../../src/exchange/order';
 import { equip } from './equip';
 import { type ChainMatch, type Market, newTrader, ONE, type Trader, type World } from './world';
 
-/** The gas of matches of each kind, alone and in batches: the table of docs/contracts.md. */
+/** The gas of matches of each kind, alone and in batches: the table of docs/run/contracts.md. */
 
 export interface GasRow {
   readonly name: string;

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
 
-/** "A final block that was replaced" of docs/runbook.md, with the real command line. The tests build on each other. */
+/** "A final block that was replaced" of docs/run/runbook.md, with the real command line. The tests build on each other. */
 const PAYOUTS = new Interface(['function payoutDenominator(bytes32) view returns (uint256)']);
 const PATIENCE_MS = 90_000;
 /** Deeper than the two blocks of finality. */

@@ -6,7 +6,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 import { until as waitUntil } from '../support/waiting';
 
-/** The steps of "After a restore" in docs/chain.md, with a real backup, while the chain went on. The tests build on each other. */
+/** The steps of "After a restore" in docs/run/chain.md, with a real backup, while the chain went on. The tests build on each other. */
 const PATIENCE_MS = 90_000;
 
 let exchange: ChainExchange;

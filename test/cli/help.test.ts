@@ -8,7 +8,7 @@ import { DIFFERENCE_KINDS } from '../../src/exchange/audit';
 import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/health/doctor';
 import { ROOT } from '../support/processes';
 
-const PAGE = readFileSync(path.join(ROOT, 'docs/cli.md'), 'utf8');
+const PAGE = readFileSync(path.join(ROOT, 'docs/run/cli.md'), 'utf8');
 const section = (title: string): string => PAGE.split(/^## /m).find((text) => text.startsWith(title)) ?? '';
 
 /** `markets resolve <market>`: the commands that do something. */
@@ -21,7 +21,7 @@ function usages(command: Command, before = ''): string[] {
   return command.commands.flatMap((one) => usages(one, before === '' ? '' : `${name} `));
 }
 
-test('docs/cli.md lists every command, and no other', () => {
+test('docs/run/cli.md lists every command, and no other', () => {
   const program = createProgram('0.0.0', () => undefined, commandsOf(EXTENSIONS));
   const shown = program
     .createHelp()
@@ -35,7 +35,7 @@ test('docs/cli.md lists every command, and no other', () => {
   expect(all.length).toBeGreaterThan(14);
 });
 
-test('docs/cli.md lists every kind of difference, exit code and connection', () => {
+test('docs/run/cli.md lists every kind of difference, exit code and connection', () => {
   const rows = [...section('Audit').matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)];
   const kinds = rows.flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? ''),

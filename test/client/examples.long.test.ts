@@ -88,8 +88,10 @@ test('a maker quotes, a taker takes, a watcher sees both, and all stop on Ctrl-C
   await interrupt(watcher);
 });
 
-test('the script of docs/client.md works as described', async () => {
-  const script = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8'))?.[1];
+test('the script of docs/use/client.md works as described', async () => {
+  const script = /```js\n([\s\S]*?)```/.exec(
+    readFileSync(path.join(ROOT, 'docs/use/client.md'), 'utf8'),
+  )?.[1];
   // In the project's folder, because its imports need it.
   const started = startNode(['--input-type=module', '-e', script ?? ''], { BASE_URL: web.url });
   running.push(started);

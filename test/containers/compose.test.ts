@@ -30,9 +30,9 @@ const docker = (...words: string[]): Promise<string> => command(DOCKER, words);
 const quoted = (list: string | undefined): string =>
   (JSON.parse(list ?? '[]') as string[]).map((word) => `'${word}'`).join(' ');
 
-/** The lines of docs/operations.md that put a new version in place; `docker` is the engine of this test. */
+/** The lines of docs/run/operations.md that put a new version in place; `docker` is the engine of this test. */
 async function upgrade(): Promise<void> {
-  const [block] = blocksFor('docs/operations.md', 'test/containers/compose.test.ts');
+  const [block] = blocksFor('docs/run/operations.md', 'test/containers/compose.test.ts');
   const docker = `docker() { if [ "$1" = compose ]; then shift; command ${quoted(COMPOSE)} "$@"; else command ${quoted(DOCKER)} "$@"; fi; }`;
   await run('bash', ['-euc', `${docker}\n${block?.text}`], { maxBuffer: 10_000_000 });
 }

@@ -52,7 +52,7 @@ test('the bots quote and trade in every market, and talk in the first', async ()
 
 test('the examples run against a demo that has run for a while', async () => {
   const run = (...args: string[]) => startNode(args, { BASE_URL: demo.url });
-  const page = readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8');
+  const page = readFileSync(path.join(ROOT, 'docs/use/client.md'), 'utf8');
   const script = run('--input-type=module', '-e', /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '');
   const examples: readonly (readonly [string, RegExp])[] = [
     ['book-watcher.mjs', /sequence \d+\n/],

@@ -4,8 +4,8 @@ import type { MarketId } from '../../src/exchange/market';
 import { shardKeys } from '../../src/store/redis/keys';
 import { ROOT } from '../support/processes';
 
-/** The tables of docs/engine.md compared with the scripts and the keys, in both directions. */
-const PAGE = readFileSync(path.join(ROOT, 'docs/engine.md'), 'utf8');
+/** The tables of docs/inside/engine.md compared with the scripts and the keys, in both directions. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/inside/engine.md'), 'utf8');
 const section = (title: string): string => PAGE.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
 const firstCells = (text: string): string[] =>
   [...text.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap((row) =>

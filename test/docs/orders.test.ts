@@ -13,13 +13,13 @@ import { createTrader, domainOf, openMarket, type Trader } from '../support/trad
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Tests docs/orders.md with a running exchange: its requests are sent unchanged, and its tables compared with the code. */
-const PAGE = readFileSync(path.join(ROOT, 'docs/orders.md'), 'utf8');
-const SIGNING = readFileSync(path.join(ROOT, 'docs/signing.md'), 'utf8');
+/** Tests docs/use/orders.md with a running exchange: its requests are sent unchanged, and its tables compared with the code. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/use/orders.md'), 'utf8');
+const SIGNING = readFileSync(path.join(ROOT, 'docs/use/signing.md'), 'utf8');
 
 function block(name: string): string {
   const text = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\\n\`\`\``).exec(PAGE)?.[1];
-  if (text === undefined) throw new Error(`docs/orders.md has no block ${name}`);
+  if (text === undefined) throw new Error(`docs/use/orders.md has no block ${name}`);
   return text;
 }
 /** The cells of the tables under a heading, by row. */

@@ -11,10 +11,11 @@ import { ROOT } from '../support/processes';
 
 /** Compares the pages with the code, in both directions where possible. */
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
-const PAGES = ['.', 'docs', 'docs/decisions', 'bench'].flatMap((folder) =>
-  readdirSync(path.join(ROOT, folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => path.join(folder, name)),
+const PAGES = ['.', 'docs', 'docs/use', 'docs/run', 'docs/inside', 'docs/decisions', 'bench'].flatMap(
+  (folder) =>
+    readdirSync(path.join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => path.join(folder, name)),
 );
 
 const { tables, ROWS } = require('../../scripts/docs.js') as {
@@ -40,7 +41,7 @@ test.each(Object.entries(tables({ api: API, VARIABLES, costOf, MESSAGE_COSTS, OR
   },
 );
 
-test.each(['docs/interface.md', 'docs/quick-start.md'])(
+test.each(['docs/use/interface.md', 'docs/use/quick-start.md'])(
   'the table of order types of %s has a row for each',
   (page) => {
     const rows = new Set([...read(page).matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name));
@@ -48,14 +49,14 @@ test.each(['docs/interface.md', 'docs/quick-start.md'])(
   },
 );
 
-test('docs/real-time.md describes every event', () => {
-  const page = read('docs/real-time.md');
+test('docs/use/real-time.md describes every event', () => {
+  const page = read('docs/use/real-time.md');
   const untold = Object.values(MESSAGES).filter(({ event }) => !page.includes(`| \`${event}\` |`));
   expect(untold).toEqual([]);
 });
 
-test('the checksums of docs/real-time.md are correct', () => {
-  const rows = [...read('docs/real-time.md').matchAll(/^\| `(\d+\\\|b:.*)` \| `([0-9a-f]{8})` \|$/gm)];
+test('the checksums of docs/use/real-time.md are correct', () => {
+  const rows = [...read('docs/use/real-time.md').matchAll(/^\| `(\d+\\\|b:.*)` \| `([0-9a-f]{8})` \|$/gm)];
   expect(rows.length).toBeGreaterThan(2);
   for (const [, text = '', sum] of rows)
     expect([text, crc32Hex(text.replaceAll('\\|', '|'))]).toEqual([text, sum]);

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/processes';
 
-/** Compares docs/paths.md with the code: its files and its functions. */
-const PAGE = readFileSync(path.join(ROOT, 'docs/paths.md'), 'utf8');
+/** Compares docs/inside/paths.md with the code: its files and its functions. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/inside/paths.md'), 'utf8');
 /** A file, and after it in brackets the functions to look for. */
 const NAMED = /`((?:src|lua)\/[\w./-]+\.(?:tsx?|lua))`(?: \(((?:`\w+`(?:, )?)+)\))?/g;
 

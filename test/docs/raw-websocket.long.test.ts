@@ -16,7 +16,7 @@ interface RawSocket {
 }
 const WebSocket = require('ws') as new (url: string) => RawSocket;
 
-const PAGE = readFileSync(path.join(ROOT, 'docs/real-time.md'), 'utf8');
+const PAGE = readFileSync(path.join(ROOT, 'docs/use/real-time.md'), 'utf8');
 const SECTION = PAGE.split(/^## /m).find((part) => part.startsWith('Without a Socket.IO library')) ?? '';
 const block = (fence: string): string =>
   new RegExp(`\`\`\`${fence}\\n([\\s\\S]*?)\\n\`\`\``).exec(SECTION)?.[1] ?? '';

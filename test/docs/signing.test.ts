@@ -18,15 +18,15 @@ import * as story from '../../src/wire/documents/openapi/examples/story';
 import { type OrderBody, signedOrderOf, submitShape } from '../../src/wire/requests/orders';
 import { ROOT } from '../support/processes';
 
-/** Every value of docs/signing.md, and of the examples of the documents, computed by the exchange's own code. */
-const PAGE = readFileSync(path.join(ROOT, 'docs/signing.md'), 'utf8');
+/** Every value of docs/use/signing.md, and of the examples of the documents, computed by the exchange's own code. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/use/signing.md'), 'utf8');
 const NOBODY = (): never => {
   throw new Error('no nonces here');
 };
 
 function block(name: string): string {
   const text = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\\n\`\`\``).exec(PAGE)?.[1];
-  if (text === undefined) throw new Error(`docs/signing.md has no block ${name}`);
+  if (text === undefined) throw new Error(`docs/use/signing.md has no block ${name}`);
   return text;
 }
 

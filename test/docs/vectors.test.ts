@@ -18,7 +18,7 @@ import { makeVectors } from '../support/vectors';
 
 /**
  * Tests docs/vectors.json, which ethers and zlib computed, with the exchange's own code and the TypeScript client.
- * clients/python and the Go program of docs/signing.md read the same file. WRITE_VECTORS=1 writes it.
+ * clients/python and the Go program of docs/use/signing.md read the same file. WRITE_VECTORS=1 writes it.
  */
 const FILE = path.join(ROOT, 'docs/vectors.json');
 // biome-ignore lint/suspicious/noExplicitAny: the file is looked into, not typed
@@ -138,9 +138,9 @@ const hasGo =
   existsSync(path.join(GO_PATH, 'src/golang.org/x/crypto/sha3')) && spawnSync('go', ['version']).status === 0;
 
 (hasGo ? test : test.skip)(
-  'the Go program of docs/signing.md computes the digests of all right orders',
+  'the Go program of docs/use/signing.md computes the digests of all right orders',
   () => {
-    const page = readFileSync(path.join(ROOT, 'docs/signing.md'), 'utf8');
+    const page = readFileSync(path.join(ROOT, 'docs/use/signing.md'), 'utf8');
     const folder = mkdtempSync(path.join(tmpdir(), 'exchange-go-'));
     try {
       const program = path.join(folder, 'main.go');

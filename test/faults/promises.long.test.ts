@@ -9,7 +9,7 @@ import { startLoad } from './load';
 import { slowDisk } from './slow-disk';
 import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
-/** Tests one promise at a time, with counts. docs/faults.md has figures of larger ones. */
+/** Tests one promise at a time, with counts. docs/run/faults.md has figures of larger ones. */
 const ORDERS = Number(process.env.FAULT_ORDERS ?? 1_500);
 const KILLS = Number(process.env.FAULT_KILLS ?? 3);
 const REPLIES = Number(process.env.FAULT_REPLIES ?? 40);

@@ -53,7 +53,7 @@ const inTime = (what: string, holds: () => Promise<boolean> | boolean): Promise<
   });
 
 async function runProgramOf(page: string, baseUrl: string): Promise<void> {
-  const text = readFileSync(path.join(ROOT, `docs/${page}.md`), 'utf8');
+  const text = readFileSync(path.join(ROOT, `docs/use/${page}.md`), 'utf8');
   const file = path.join(folder, `${page}.mjs`);
   writeFileSync(file, /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? '');
   const program = startProgram(process.execPath, [file], { BASE_URL: baseUrl });

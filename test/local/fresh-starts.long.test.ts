@@ -13,7 +13,7 @@ const FOLDER = path.join(ROOT, '.cache', `fresh-${process.pid}`);
 beforeAll(() => mkdirSync(FOLDER, { recursive: true }));
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
-const PROGRAMS = ['docs/first-trade.md', 'docs/quick-start.md'].flatMap((page) =>
+const PROGRAMS = ['docs/use/first-trade.md', 'docs/use/quick-start.md'].flatMap((page) =>
   blocksFor(page, READERS).map(({ text }) => ({ page, text })),
 );
 

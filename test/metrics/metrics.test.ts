@@ -79,7 +79,7 @@ interface Panel {
 }
 
 test('the table has every metric of a live process, and no other', async () => {
-  const told = [...file('docs/metrics.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map((match) => match[1]);
+  const told = [...file('docs/run/metrics.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map((match) => match[1]);
   const live = new Set([...(await namesOf(exchange.client.url)), ...(await namesOf(workerUrl))]);
   expect(told.sort()).toEqual([...live].sort());
 });

@@ -2,7 +2,7 @@ import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
 
 /**
  * The positions and gains of wallets, computed naively: every event in its order, by average cost. Written from
- * docs/interface.md and docs/outbox.md, not from src. Money in micro-units.
+ * docs/use/interface.md and docs/inside/outbox.md, not from src. Money in micro-units.
  */
 export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}
 

@@ -1,7 +1,7 @@
 import type { Account } from './accounts';
 import type { Emitted, ModelMarket } from './exchange';
 
-/** The result of a market, and the payouts so far. Written from docs/interface.md, not from the Lua. */
+/** The result of a market, and the payouts so far. Written from docs/use/interface.md, not from the Lua. */
 export interface Ending {
   /** Null when the market is void. */
   readonly outcome: 0 | 1 | null;

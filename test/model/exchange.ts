@@ -15,7 +15,7 @@ import { type Place, type Swept, sweepOrders, type Wanted } from './sweep';
 
 /**
  * A second, naive implementation of the exchange: arrays that are sorted on every match, bigint, no derived data.
- * Written from docs/interface.md, not from the Lua. Time is an argument. Prices in pips, sizes in lots, money in
+ * Written from docs/use/interface.md, not from the Lua. Time is an argument. Prices in pips, sizes in lots, money in
  * micro-units; a lot of tokens is 10^4 micro-units.
  */
 export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
@@ -125,7 +125,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     for (const id of new Set(stale.map((o) => o.request.marketId))) leave(id, inMarket(id), 'NONCE', nowMs);
     return { invalidated: stale.length, next: ahead.length > most ? (seen.at(-1) ?? null) : null };
   }
-  /** The refusals that need no book, in the order of docs/interface.md. */
+  /** The refusals that need no book, in the order of docs/use/interface.md. */
   function objection(r: PlaceRequest, nowMs: number): Refused | null {
     const m = markets.get(r.marketId);
     if (!m) return refuse('MARKET_NOT_FOUND');

@@ -11,7 +11,7 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { ROOT, type Started, startNode, startProgram } from '../support/processes';
 import { until } from '../support/waiting';
 
-/** The files of docs/one-machine.md, run as they are but for ports, folders, certificate and secrets. */
+/** The files of docs/run/one-machine.md, run as they are but for ports, folders, certificate and secrets. */
 const FOLDER = path.join(ROOT, 'docs/deploy/debian');
 const read = (name: string): string => readFileSync(path.join(FOLDER, name), 'utf8');
 const TOKEN = randomBytes(24).toString('hex');

@@ -14,8 +14,8 @@ import { createTrader, type Market, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { type Replica, startReplica } from '../support/web-replicas';
 
-/** Runs the commands of docs/operations.md unchanged: a copy of a trading exchange, and the exchange on the copy. */
-const BLOCKS = blocksFor('docs/operations.md', 'test/operations/restore.long.test.ts');
+/** Runs the commands of docs/run/operations.md unchanged: a copy of a trading exchange, and the exchange on the copy. */
+const BLOCKS = blocksFor('docs/run/operations.md', 'test/operations/restore.long.test.ts');
 /** Debian's package redis-tools has it; an unpacked Redis has none. */
 const hasTools = ['redis-cli', 'redis-server'].every((name) => spawnSync(name, ['--version']).status === 0);
 

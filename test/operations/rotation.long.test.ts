@@ -2,7 +2,7 @@ import { JWT_SECRET } from '../support/settings';
 import { createTrader, domainOf } from '../support/trader';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The rotation of docs/operations.md, with two replicas that change one after the other. Every session continues. */
+/** The rotation of docs/run/operations.md, with two replicas that change one after the other. Every session continues. */
 const OLD = JWT_SECRET;
 const NEW = 'the-next-secret-of-the-tests-0123456789abc';
 /** JWT_SECRET of each step, beginning with a secret without a name. */

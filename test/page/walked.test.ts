@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/processes';
 
-/** The table of docs/page.md and the pictures: what says that the walk is whole is itself looked at. */
+/** The table of docs/inside/page.md and the pictures: what says that the walk is whole is itself looked at. */
 const IMPROVEMENTS = 20;
 const PICTURE_BYTES_MAX = 200_000;
 const WORDS_MIN = 5;
@@ -15,9 +15,9 @@ interface Step {
   readonly file: string;
 }
 
-const steps = [...read('docs/page.md').matchAll(/^\| (\d+) \|[^|]*\| (.+) \| `(test\/\S+)` \|$/gm)].map(
-  ([, number, name = '', file = '']): Step => ({ number: Number(number), name, file }),
-);
+const steps = [
+  ...read('docs/inside/page.md').matchAll(/^\| (\d+) \|[^|]*\| (.+) \| `(test\/\S+)` \|$/gm),
+].map(([, number, name = '', file = '']): Step => ({ number: Number(number), name, file }));
 
 test(`each of ${IMPROVEMENTS} improvements has a step, and each step is in its file`, () => {
   const numbers = [...new Set(steps.map(({ number }) => number))];
@@ -29,7 +29,7 @@ test(`each of ${IMPROVEMENTS} improvements has a step, and each step is in its f
 test('the README and the page of the trading page show it in both themes, on a phone and to an operator, in pictures that are small and described', () => {
   for (const [page, folder] of [
     ['README.md', '.'],
-    ['docs/page.md', 'docs'],
+    ['docs/inside/page.md', 'docs/inside'],
   ] as const) {
     const shown = [...read(page).matchAll(/!\[([^\]]*)\]\(([^)]+\.png)\)/g)].map(
       ([, words = '', file = '']) => ({ words, file: path.join(folder, file) }),

@@ -24,7 +24,7 @@ export interface Update extends Body {
 
 export type BookClient = ReturnType<typeof createBookClient>;
 
-/** Keeps one market's book by the rules of docs/real-time.md, and records every violation. */
+/** Keeps one market's book by the rules of docs/use/real-time.md, and records every violation. */
 export function createBookClient(conditionId: string) {
   const sides = { bids: new Map<string, string>(), asks: new Map<string, string>() };
   const faults: string[] = [];

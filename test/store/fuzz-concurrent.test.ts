@@ -25,7 +25,7 @@ import { filterOf } from './fuzzing/sweeps';
 /**
  * Many concurrent submissions, replacements, cancels and sweeps of many wallets over two replicas, many of them twice. Then
  * the commands are replayed through the model in the order of their sequence numbers, which must produce the same fills,
- * books and balances (docs/interface.md, Sequence). `FUZZ_OPERATIONS=130000` runs more than 50,000 commands.
+ * books and balances (docs/use/interface.md, Sequence). `FUZZ_OPERATIONS=130000` runs more than 50,000 commands.
  */
 const OPERATIONS = sizeOf('FUZZ_OPERATIONS', 3_000, 10_000);
 const LIMIT_MS = 120_000 + OPERATIONS * 30;

@@ -30,7 +30,7 @@ const PAUSE_MS = 25;
 
 /**
  * A real Redis Cluster on loopback whose nodes write every command to disk before they answer. Masters go on when another is away, as
- * docs/cluster.md asks.
+ * docs/run/cluster.md asks.
  */
 export async function startDurableCluster({
   masters: size = 4,

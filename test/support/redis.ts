@@ -21,7 +21,7 @@ const POLL_MS = 25;
 
 /**
  * A real Redis Cluster of masters on loopback, with every slot served. Takes about a second. Masters go on when another is away, as
- * docs/cluster.md asks.
+ * docs/run/cluster.md asks.
  */
 export async function startTestCluster(size = 3, options: StartRedisOptions = {}): Promise<TestCluster> {
   if (size < 1 || size > NODES_MAX) throw new Error(`a cluster has 1 to ${NODES_MAX} masters`);

@@ -1,4 +1,4 @@
-"""One market's book kept in step, as docs/real-time.md says. It has no socket: live.py feeds it and does what it asks."""
+"""One market's book kept in step, as docs/use/real-time.md says. It has no socket: live.py feeds it and does what it asks."""
 from __future__ import annotations
 
 import threading

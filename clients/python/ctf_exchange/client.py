@@ -338,7 +338,7 @@ class Client:
         self.call("DELETE", f"/me/keys/{_part(key_id, 'key_id')}")
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Any operation of docs/endpoints.md, once, signed in."""
+        """Any operation of docs/use/endpoints.md, once, signed in."""
         checks.choice(method, "method", METHODS)
         checks.text(path, "path", checks.PATH, "a path that begins with /")
         return self._send(method, path, body=body, signed_in=True)

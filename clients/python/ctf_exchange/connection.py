@@ -1,4 +1,4 @@
-"""One Socket.IO connection over a WebSocket, in the frames of docs/real-time.md. Messages are handled in the order in which they came."""
+"""One Socket.IO connection over a WebSocket, in the frames of docs/use/real-time.md. Messages are handled in the order in which they came."""
 from __future__ import annotations
 
 import json

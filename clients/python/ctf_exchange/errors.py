@@ -12,7 +12,7 @@ SERVER_ERROR = 500
 
 
 class ExchangeError(Exception):
-    """`code` is that of docs/errors.md, or NETWORK (no answer), NOT_SIGNED_IN or OUTCOME_UNKNOWN."""
+    """`code` is that of docs/use/errors.md, or NETWORK (no answer), NOT_SIGNED_IN or OUTCOME_UNKNOWN."""
 
     def __init__(
         self,

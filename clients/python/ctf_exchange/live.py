@@ -87,7 +87,7 @@ class Live:
         return book
 
     def on(self, event: str, handler: Handler) -> None:
-        """An event of docs/real-time.md; private ones come once and in order, over all connections. Or one of the connection:
+        """An event of docs/use/real-time.md; private ones come once and in order, over all connections. Or one of the connection:
 
         `connect`; `disconnect` with `{ code, reason }`, where `code` is that of the WebSocket's close frame or None; and
         `connect_error` with `{ code, detail }`.

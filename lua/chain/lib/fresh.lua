@@ -10,7 +10,7 @@
 local fresh = {}
 
 fresh.FORMAT = '>I7I7I6I6I6'
--- docs/chain.md names it. Of a wallet that is read less often than each GAP blocks it is not known what it had meanwhile.
+-- docs/run/chain.md names it. Of a wallet that is read less often than each GAP blocks it is not known what it had meanwhile.
 fresh.BLOCKS, fresh.GAP = 50, 5
 
 -- Whether any wallet is noted; mostly there is none.

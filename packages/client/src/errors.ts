@@ -33,7 +33,7 @@ const TEXT_MAX = 200;
 /** Any failure between a call and its answer. `status` is 0 without an answer. */
 export class ExchangeError extends Error {
   readonly status: number;
-  /** A code of the interface (docs/errors.md), a `ClientCode`, or `HTTP_<status>` from a proxy in between. */
+  /** A code of the interface (docs/use/errors.md), a `ClientCode`, or `HTTP_<status>` from a proxy in between. */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;

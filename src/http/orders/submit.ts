@@ -67,7 +67,7 @@ const SIGNATURE_CHARGE = SUBMISSION_COSTS.wrongSignature - SUBMISSION_COSTS.orde
 
 /**
  * Books one signed order. An order that passes every check costs one round trip: that of the script. The script decides
- * whether the order is a duplicate and whether its nonce is current. docs/interface.md puts those two before the checks
+ * whether the order is a duplicate and whether its nonce is current. docs/use/interface.md puts those two before the checks
  * here; so when a check fails, Redis is asked first whether one of the two is the answer.
  */
 export function createSubmit(routes: Context): Submit {
@@ -144,7 +144,7 @@ function admit(
   return newcomer ? Promise.all([order, newcomer]) : order;
 }
 
-/** The progress of an order through the checks, in the order of docs/interface.md. */
+/** The progress of an order through the checks, in the order of docs/use/interface.md. */
 interface Progress {
   stage: 'terms' | 'nonce' | 'signed';
 }

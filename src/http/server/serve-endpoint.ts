@@ -47,7 +47,7 @@ export interface ServingDeps {
 const ANSWER_MAX_MS = 2_800;
 
 /**
- * Serves the requests of an endpoint, by whichever way they come: the checks of docs/interface.md in its order, then the
+ * Serves the requests of an endpoint, by whichever way they come: the checks of docs/use/interface.md in its order, then the
  * endpoint's own; the time limit; the metrics under the name `route`. Refusals are thrown.
  */
 export function serveEndpoint<R extends CallResponse>(

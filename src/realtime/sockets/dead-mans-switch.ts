@@ -6,7 +6,7 @@ import type { Engine } from '../../store/verbs/engine';
 import type { Leadership } from '../broadcast/leadership';
 import { repeat } from './repeat';
 
-/** Orders are cancelled this long after the last socket of the wallet was closed (docs/real-time.md). */
+/** Orders are cancelled this long after the last socket of the wallet was closed (docs/use/real-time.md). */
 const GRACE_MS = 10_000;
 const MARK_EVERY_MS = 500;
 const SWEEP_EVERY_MS = 250;

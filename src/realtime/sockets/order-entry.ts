@@ -81,7 +81,7 @@ export function orderMessageOf(data: Buffer): OrderMessage | null {
 
 /**
  * Order messages that reach Socket.IO itself: of a form that no client writes, such as with attachments, or with other spaces than
- * between the parts. docs/real-time.md lists them.
+ * between the parts. docs/use/real-time.md lists them.
  */
 export async function refuseForm(_: unknown, __: unknown, answer: (body: unknown) => void): Promise<void> {
   const detail =

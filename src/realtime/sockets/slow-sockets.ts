@@ -1,7 +1,7 @@
 import type { Logger } from '../../log';
 import { cutSocket, type ExchangeServer, type ExchangeSocket, unsentBytes } from './sockets';
 
-/** A socket with more unsent bytes is disconnected (docs/interface.md, Limits). */
+/** A socket with more unsent bytes is disconnected (docs/use/interface.md, Limits). */
 const UNSENT_MAX = 1_000_000;
 /** Two checks in a row, because one large snapshot may be in transit. */
 const CHECK_EVERY_MS = 250;

@@ -40,4 +40,4 @@ export function conflictOf(state: ArchiveState | null, noted: string | null): st
 }
 
 const FOREIGN = 'the archive of ARCHIVE_URL has records';
-const ADVICE = 'leave both as they are, and see docs/runbook.md#exchangedatalost';
+const ADVICE = 'leave both as they are, and see docs/run/runbook.md#exchangedatalost';

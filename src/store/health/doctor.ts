@@ -38,7 +38,7 @@ const ROUND_TRIP_WARN_MS = 5;
 const PINGS = 5;
 const SHARE_WARN = 0.75;
 const SHARE_FAIL = 0.9;
-/** Connections of one process, counted while every part of it ran; see docs/cli.md. */
+/** Connections of one process, counted while every part of it ran; see docs/run/cli.md. */
 export const WEB_CONNECTIONS = 5;
 export const WORKER_CONNECTIONS = 11;
 const BACKLOG_WARN = BACKLOG_MAX / 5;

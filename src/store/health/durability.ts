@@ -227,7 +227,7 @@ export function weaknessOf({ durability, eviction }: DurabilityState): string | 
 export const lossOf = ({ lostMs }: Pick<DurabilityState, 'lostMs'>): string | null =>
   lostMs === null
     ? null
-    : `Redis lost its data, as a process noticed at ${new Date(lostMs).toISOString()}: put back a backup, or go on without it with: exchange accept-loss (docs/runbook.md#exchangedatalost)`;
+    : `Redis lost its data, as a process noticed at ${new Date(lostMs).toISOString()}: put back a backup, or go on without it with: exchange accept-loss (docs/run/runbook.md#exchangedatalost)`;
 
 /** The time that a process has to reach a primary by itself. */
 const REFUSED_MS_MAX = 120_000;

@@ -1,7 +1,7 @@
 import type { LagGauge } from './lag';
 import type { ReaderName } from './outbox';
 
-/** When a reader of the outbox has more unprocessed entries, new orders are refused (`BACKLOG`, docs/interface.md). */
+/** When a reader of the outbox has more unprocessed entries, new orders are refused (`BACKLOG`, docs/use/interface.md). */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
 /** A request for the journal first records the missing entries, so that its answer is complete. */

@@ -17,7 +17,7 @@ export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' |
 
 /**
  * Every key of the exchange's own data, in one place. All keys of a shard share one hash tag, because all markets share
- * collateral, and one script must see a market and its traders' balances; see docs/engine.md.
+ * collateral, and one script must see a market and its traders' balances; see docs/inside/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
 export interface ShardKeys extends ChannelKeys, DirectoryKeys {

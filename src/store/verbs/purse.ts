@@ -53,7 +53,7 @@ interface Gathering<T> extends Needy {
   readonly command: () => Promise<T>;
 }
 
-/** The purse of each wallet: its collateral in all shards. docs/engine.md has the protocol. */
+/** The purse of each wallet: its collateral in all shards. docs/inside/engine.md has the protocol. */
 export function createPurse({
   channels,
   count,

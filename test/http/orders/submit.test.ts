@@ -130,7 +130,7 @@ test('a bearer is optional, must be valid when sent, and must be the maker', asy
   expect((await post({ order }, market, '', await alice.token())).status).toBe(200);
 });
 
-test('the checks come in the order that docs/interface.md states', async () => {
+test('the checks come in the order that docs/use/interface.md states', async () => {
   const other = await openMarket(exchange.client, ADMIN_TOKEN);
   const wrong = {
     taker: bob.address,

@@ -137,7 +137,7 @@ describe.each(LISTS)('%s', (list) => {
   });
 });
 
-/** One poll by the lines of docs/client.md, which leave these names to their reader. Returns the next `since`. */
+/** One poll by the lines of docs/use/client.md, which leave these names to their reader. Returns the next `since`. */
 type Poll = (
   client: ReturnType<typeof createClient>,
   walk: typeof walkPages,
@@ -147,8 +147,8 @@ type Poll = (
   since: number,
 ) => Promise<number>;
 
-test('polls by the lines of docs/client.md pass a command that makes more trades than a page has', async () => {
-  const page = readFileSync(path.join(ROOT, 'docs', 'client.md'), 'utf8');
+test('polls by the lines of docs/use/client.md pass a command that makes more trades than a page has', async () => {
+  const page = readFileSync(path.join(ROOT, 'docs/use/client.md'), 'utf8');
   const [, lines = ''] = /\n## Polling\n[^#]*?```js\n(.*?)```/s.exec(page) ?? [];
   expect(lines).toContain('onTrade(trade)');
   const names = ['client', 'walk', 'id', 'seen', 'onTrade', 'since'];

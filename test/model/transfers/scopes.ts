@@ -3,7 +3,7 @@ import { definitionsOf } from './quint';
 import { type Model, search, told } from './search';
 import type { QuintMap, QuintRecord } from './values';
 
-/** The model of docs/model.md, and the scopes in which it is searched. */
+/** The model of docs/inside/model.md, and the scopes in which it is searched. */
 export const model: Model = definitionsOf(['scopes', 'initial', 'following', 'violated', 'stuck']);
 export const scopes = new Map(
   [...(model.scopes as QuintMap).items.values()].map(([name, scope]) => [

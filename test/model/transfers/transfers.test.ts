@@ -2,7 +2,7 @@ import { LARGE, LARGE_STATES, model, STATES_MAX, scopeOf, scopes, searchWhole } 
 import { search } from './search';
 import type { QuintRecord, Value } from './values';
 
-/** The promises of docs/model.md about transfers between shards, checked in every state of each scope. */
+/** The promises of docs/inside/model.md about transfers between shards, checked in every state of each scope. */
 test.each([...scopes.keys()].filter((name) => !LARGE.includes(name)))(
   'in no state of the scope "%s" is a promise broken',
   (name) => {

@@ -119,7 +119,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('refusals come in the order that docs/interface.md states', () => {
+describe('refusals come in the order that docs/use/interface.md states', () => {
   test('nonce, expiry, market, deadline and funds are checked in turn, then the book', async () => {
     const w = world();
     await w.market();

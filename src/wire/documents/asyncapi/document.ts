@@ -24,7 +24,7 @@ connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN
 disconnected. The messages about orders are served as the HTTP routes that they name: with the same checks and answers, limited
 as \`submissions\`, \`orders\` and \`cancels\` are, some refused orders as \`reads\`, too. \`limits.sockets\` of \`GET /config\` limits the other messages of a socket, and of all sockets of an IP. A message above
 the limit is answered with \`RATE_LIMITED\`; after ${SOCKET_LIMITS.refusals} of these the socket is closed. While an IP owes points, its sockets are
-not read, and a new one is refused with HTTP 429. docs/real-time.md explains how to keep a book up to date.`;
+not read, and a new one is refused with HTTP 429. docs/use/real-time.md explains how to keep a book up to date.`;
 
 const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
 

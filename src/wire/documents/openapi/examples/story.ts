@@ -1,7 +1,7 @@
 /**
  * The examples tell one story: Bob buys 40 No at 0.40, Alice buys 100 Yes at 0.62, a set of 40 is minted at 0.60 and the
  * rest of her order stays in the book. The ids, hashes and signatures are real: a test computes them again from the two
- * published keys of docs/signing.md.
+ * published keys of docs/use/signing.md.
  */
 export const ALICE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 export const BOB = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

@@ -9,7 +9,7 @@ import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
 
-/** Every operation of the core. Each has a row in docs/endpoints.md. Tests check both, and that each operation is an endpoint. */
+/** Every operation of the core. Each has a row in docs/use/endpoints.md. Tests check both, and that each operation is an endpoint. */
 export const OPERATIONS: Operations = {
   ...AUTH_OPERATIONS,
   ...MARKET_OPERATIONS,

@@ -45,7 +45,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'Metrics for Prometheus',
     description:
-      'The metrics in the text format of Prometheus; docs/metrics.md explains each. No rate limit applies. Only the addresses of OPERATOR_ADDRESSES are served.',
+      'The metrics in the text format of Prometheus; docs/run/metrics.md explains each. No rate limit applies. Only the addresses of OPERATOR_ADDRESSES are served.',
     codes: ['NOT_FOUND'],
     success: {
       description: 'The metrics.',

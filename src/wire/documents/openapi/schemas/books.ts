@@ -38,7 +38,7 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
     size: ref('Size'),
     orders: integer('The number of orders at this price.'),
   }),
-  Checksum: text('The CRC-32 of the book; docs/real-time.md shows how to compute it.', {
+  Checksum: text('The CRC-32 of the book; docs/use/real-time.md shows how to compute it.', {
     pattern: '^[0-9a-f]{8}$',
   }),
   Orderbook: object({

@@ -63,7 +63,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       expectedHash: ref('Hash'),
       hint: described(
         nullable(choice([...HINTS])),
-        'The one mistake that explains the signature, when a known value does: docs/signing.md has what each means. Null proves nothing: the mistake may be another one, and a process spends a tenth of its time on hints at most.',
+        'The one mistake that explains the signature, when a known value does: docs/use/signing.md has what each means. Null proves nothing: the mistake may be another one, and a process spends a tenth of its time on hints at most.',
       ),
     },
     example: {
