@@ -1,5 +1,5 @@
 #!lua
--- continue_order: the next step of a submission that met as many makers as one script may (lib/steps). An order that is not between
+-- continue_order: the next step of a submission that met as many makers as one script may (lib/booking). An order that is not between
 -- two steps does not change, so repeating the command is safe. When the order may not be matched any more, its rest is cancelled with
 -- reason MATCH_LIMIT.
 --
@@ -12,14 +12,7 @@
 -- Emits    ORDER, or TRADE when it matched; EXPIRE or CANCEL with AGAIN; CANCEL when it ended without a step
 -- Bound    as place_order
 
-local ledger = require('lib.ledger')
-local order = require('lib.order')
-local steps = require('lib.steps')
+local booking = require('lib.booking')
+local request = require('lib.request')
 
-return steps.continue(function(q, a)
-  if q.side == order.BUY then
-    return (ledger.cash(a, 1))
-  end
-  local yes_free, _, no_free = ledger.tokens(a, 1)
-  return q.outcome == 0 and yes_free or no_free
-end)
+return booking.continue(request.read())

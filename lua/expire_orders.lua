@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- expire_orders: expires the orders whose second has come, oldest first, in all markets of the shard, and ends those whose next
--- step did not come (lib/steps).
+-- step did not come (lib/booking).
 -- Matching does not depend on it: a submission expires the stale makers that it meets.
 --
 -- KEYS     1 {x}:exp   2 {x}:o   3 {x}:bal   4 {x}:out; and, by the records found, the books, token accounts and

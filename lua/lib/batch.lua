@@ -18,7 +18,7 @@ function batch.open(b, maker, reason, now_ms)
     cash = 0, yes = 0, no = 0 }
 end
 
--- Takes a resting order of the wallet out of the open book, in memory; one between two steps (lib/steps) is in none. Returns its new
+-- Takes a resting order of the wallet out of the open book, in memory; one between two steps (lib/booking) is in none. Returns its new
 -- record.
 function batch.add(t, hash, packed, created, number, kind, price, size, expiration)
   local _, filled, quote, fill_ms, fill_sequence, fills, body = nil, 0, 0, 0, 0, 0, packed

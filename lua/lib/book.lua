@@ -33,25 +33,18 @@ book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 -- `bids` and `asks`: the members to be removed, in a book that `book.open` returned.
 local CHANGE_MEMBERS = 4
 
--- Returns the open book of the market whose hash is under `key`, from the fields of its state and the totals known so far. It is
--- one expression, so the bundler writes it into its calls.
-function book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, known)
+-- Returns the open book of the market whose hash is under `key`, from its packed state and the totals read so far.
+function book.unpack(packed, key, market, known)
+  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, packed)
   return { status = status, mode = mode, sequence = sequence, liquidity = liquidity, trade_ms = trade_ms, volume = volume,
-    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known }
+    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known, bids = {}, asks = {} }
 end
 
 -- Opens a market's book and reads the total of `level`, a level that will change. Returns nil when the market does not exist.
 function book.open(shard, market, level)
   local key = shard .. 'm:' .. market
   local found = redis.call('HMGET', key, 's', level)
-  if not found[1] then
-    return nil
-  end
-  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
-  local known = { [level] = found[2] or '' }
-  local b = book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, known)
-  b.bids, b.asks = {}, {}
-  return b
+  return found[1] and book.unpack(found[1], key, market, { [level] = found[2] or '' }) or nil
 end
 
 -- Ends the script unless the liquidity and the outstanding sets can be stored exactly. Call it before the first write.
@@ -145,7 +138,8 @@ function book.behind(b)
     end
     known[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
   end
-  return book.of(b.status, b.mode, b.sequence, b.liquidity, b.trade_ms, b.volume, b.sets, b.last, b.key, b.id, known)
+  return { status = b.status, mode = b.mode, sequence = b.sequence, liquidity = b.liquidity, trade_ms = b.trade_ms,
+    volume = b.volume, sets = b.sets, last = b.last, key = b.key, id = b.id, places = {}, changes = {}, known = known }
 end
 
 -- Removes the dropped orders from the sorted sets.

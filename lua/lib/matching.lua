@@ -10,6 +10,7 @@ local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local plan = require('lib.plan')
+local request = require('lib.request')
 local trades = require('lib.trades')
 
 local matching = {}
@@ -175,33 +176,32 @@ local function write(q, b, p, status, record, packed_fills, accounts, wallets, r
     q.now_ms, traded and p.fill_ms or 0, levels, count, hashes, ''))
 end
 
--- Walks the other side of the book and books the result if `dry_run` is 0.
--- `first` is the record of the first order there, under `first_hash`, and `best_total` the packed total of its level; they are
--- nil when no order can be met. `old` is nil unless this order replaces another: it holds that record as `order`, its position
--- on that side as `gone`, and as `before` the book without it, which is written first.
--- Returns BOOKED with the record and the packed fills, or AGAIN when it expired stale makers instead; for a refusal nil, its
--- code and its detail.
-function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
-  local p = plan.make(q, b, first_hash, first, best_total, old and old.gone or plan.NOWHERE)
+-- Walks the other side of the book and books the result, unless it is a dry run.
+-- `first` is the first order there, a table of its `hash`, its `record` and the name of its `level`; nil when no order can be met.
+-- `replaced` is nil unless this order replaces another: it holds that record as `order`, its position on that side as `rank`, and as
+-- `book` the book without it, which is written first.
+-- Returns the reply: BOOKED with the record and the packed fills, AGAIN when it expired stale makers instead, or a refusal.
+function matching.sweep(q, b, first, replaced)
+  local p = plan.make(q, b, first, replaced and replaced.rank or plan.NOWHERE)
   if p.stale > plan.STALE_MAX then
     local orders = require('lib.orders')
     return orders.clear(q.shard, p.hashes, p.count + 1, q.now_ms)
   end
-  local status, reason, explanation = verdict(q, p)
+  local status, reason, detail = verdict(q, p)
   if not status then
-    return nil, reason, explanation
+    return request.refuse(q, reason, detail)
   end
   if q.bps > 0 and p.fills > 0 then
     local charge = require('lib.charge')
     charge.fees(q, p)
   end
   local record, fills = pack(q, p, status, reason)
-  if dry_run == 0 then
-    local accounts, wallets, rest = prepare(q, b, p, status, old and old.order)
+  if q.dry_run == 0 then
+    local accounts, wallets, rest = prepare(q, b, p, status, replaced and replaced.order)
     -- From here on nothing may fail.
-    if old then
+    if replaced then
       local orders = require('lib.orders')
-      orders.write(q.shard, old.before, { old.order }, outbox.CANCEL, q.now_ms)
+      orders.write(q.shard, replaced.book, { replaced.order }, outbox.CANCEL, q.now_ms)
     end
     write(q, b, p, status, record, fills, accounts, wallets, rest)
   end

@@ -24,7 +24,7 @@ order.HEAD_BYTES = 12
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
 order.INVALIDATED = 5
--- A submission between two of its steps (lib/steps). It is shown as PARTIALLY_FILLED, but rests nowhere.
+-- A submission between two of its steps (lib/booking). It is shown as PARTIALLY_FILLED, but rests nowhere.
 order.CONTINUING = 6
 order.REASON_NONE, order.REASON_USER, order.REASON_IOC, order.REASON_MARKET = 0, 1, 3, 4
 order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 5, 6, 7

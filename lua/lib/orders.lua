@@ -95,7 +95,7 @@ function orders.retire(shard, b, records, event, status, reason, now_ms)
   ledger.write(accounts, shard, b.id, wallets)
 end
 
--- Ends an order between two steps (lib/steps), which rests nowhere. Returns its record.
+-- Ends an order between two steps (lib/booking), which rests nowhere. Returns its record.
 function orders.stop(shard, record, reason, now_ms)
   local b, is_full = book.open(shard, record.market, 's'), order.remaining(record) == 0
   b.sequence = b.sequence + 1

@@ -30,7 +30,7 @@ local plan = {}
 --   lots, backs       lots filled; lots released
 --   ranks, older      of a maker that leaves the book: its rank in the index of its wallet; the previous maker of the same
 --                     wallet that leaves
---   before            the taker as its earlier steps left it (lib/steps); in the first step its creation time, and zeros
+--   before            the taker as its earlier steps left it (lib/booking); in the first step its creation time, and zeros
 -- of wallets:
 --   wallets           their number
 --   addresses         by slot, the taker's first
@@ -178,8 +178,8 @@ local function meet(q, b, p, records, from, to)
 end
 
 -- The number of makers to read next: as many as the taker needs if the next makers are like those of the best level.
-local function next_step(q, p, best_total)
-  local lots, orders = struct.unpack(book.TOTAL, best_total)
+local function next_step(q, b, p, level)
+  local lots, orders = struct.unpack(book.TOTAL, b.known[level] or redis.call('HGET', KEYS[1], level))
   local left, quote = p.left, p.quote
   if q.is_budget then
     -- The lots that the rest of the budget buys, at the average price so far.
@@ -188,17 +188,16 @@ local function next_step(q, p, best_total)
   return math.max(1, math.min(STEP_MAX, math.ceil(left * orders / lots)))
 end
 
--- Walks the other side of the book and returns the plan. `hash` and `record` are those of its first order, `best_total` is the
--- packed total of its best level; they are nil when no order can be met. `gone` is the position on that side of the order
--- that this one replaces, which the walk skips; plan.NOWHERE for none.
-function plan.make(q, b, hash, record, best_total, gone)
+-- Walks the other side of the book and returns the plan. `first` is the first order there (lib/matching). `gone` is the position on
+-- that side of the order that this one replaces, which the walk skips; plan.NOWHERE for none.
+function plan.make(q, b, first, gone)
   local wanted = q.is_budget and INFINITE or q.size
   -- A list that grows takes a new place at 1, 2, 4 and 8 members, so the lists of makers begin with room for eight.
   local p = {
     left = wanted, filled = 0, quote = 0, sets = 0, fills = 0, count = 0, stale = 0,
     fill_ms = math.max(q.now_ms, b.trade_ms), sequence = b.sequence + 1, charged = 0,
     before = q.before or { created = q.now_ms, filled = 0, quote = 0, fills = 0, fill_ms = 0, fill_sequence = 0 },
-    hashes = { ARGV[2], hash, nil, nil, nil, nil, nil, nil }, records = { ARGV[2], false, nil, nil, nil, nil, nil, nil },
+    hashes = { ARGV[2], first and first.hash, nil, nil, nil, nil, nil, nil }, records = { ARGV[2], false, nil, nil, nil, nil, nil, nil },
     packed = { false, nil, nil, nil, nil, nil, nil, nil }, slots = { nil, nil, nil, nil, nil, nil, nil, nil },
     kinds = { nil, nil, nil, nil, nil, nil, nil, nil }, prices = { nil, nil, nil, nil, nil, nil, nil, nil },
     lots = { nil, nil, nil, nil, nil, nil, nil, nil }, ranks = { nil, nil, nil, nil, nil, nil, nil, nil },
@@ -207,10 +206,10 @@ function plan.make(q, b, hash, record, best_total, gone)
     expiring = {},
   }
   -- Few wallets at a time raise their nonce, for some milliseconds, so the list is empty as a rule.
-  p.any_raised = record and redis.call('EXISTS', q.shard .. 'nn') == 1
-  local hashes, records, from, n = p.hashes, { record }, 1, record and 1 or 0
+  p.any_raised = first and redis.call('EXISTS', q.shard .. 'nn') == 1
+  local hashes, records, from, n = p.hashes, { first and first.record }, 1, first and 1 or 0
   while n > 0 and not meet(q, b, p, records, from, from + n - 1) do
-    local step = from == 1 and next_step(q, p, best_total) or STEP_MAX
+    local step = from == 1 and next_step(q, b, p, first.level) or STEP_MAX
     from = from + n
     local at = from - 1
     if at >= gone then

@@ -1,7 +1,11 @@
--- A submission: place_order unpacks it; lib/plan, lib/matching and lib/charge read it.
+-- A submission: the keys and arguments of place_order, replace_order and continue_order. lib/booking, lib/plan, lib/matching and
+-- lib/charge read it.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local order = require('lib.order')
+local outbox = require('lib.outbox')
 
 local request = {}
 
@@ -14,18 +18,35 @@ request.YES_AT = 82
 -- in all shards together, which the caller has counted.
 request.COVERED = 2
 
--- A request `q` is a table with these fields:
+-- Returns the request as a table with these fields:
 -- `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token), `size` (lots), `budget` (the most
--- micro-units that a MARKET BUY may spend), `expiration` (epoch seconds, 0 never), `bps` (fee rate), `makers_max` (the most
--- makers it may meet), `grant` (the amount a wallet gets when it is first seen), `lot` (the smallest part of a fill, in lots),
--- `market`, `maker`, `now_ms` and `is_budget`;
--- of the other side of the book, the key `opposite` and the worst score that the order may meet there, `limit`;
--- and `shard`, the prefix `{x}:` of all keys. Built by one expression, so the bundler writes it into its calls.
-function request.of(side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
-    maker, now_ms, is_budget, opposite, limit, shard)
+-- micro-units that a MARKET BUY may spend), `deadline_ms` (0 for none), `expiration` (epoch seconds, 0 never), `nonce`, `bps` (fee
+-- rate), `makers_max` (the most makers it may meet), `grant` (the amount a wallet gets when it is first seen), `dry_run`, `lot`
+-- (the smallest part of a fill, in lots), `market`, `maker`, `now_ms`, `is_budget`, and `is_bid`: whether it is on the side of bids;
+-- `yes`, the limit as a price of Yes (text); of the other side of the book, the key `opposite` and the worst score that the order
+-- may meet there, `limit`; and `shard`, the prefix `{x}:` of all keys.
+function request.read()
+  local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
+    dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
+  local is_bid, opposite, limit = side == outcome, KEYS[2], '-' .. yes
+  if is_bid then
+    opposite, limit = KEYS[3], yes
+  end
   return { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
-    budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
-    maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit, shard = shard }
+    budget = budget, deadline_ms = deadline_ms, expiration = expiration, nonce = nonce, bps = bps, makers_max = makers_max,
+    grant = grant, dry_run = dry_run, lot = lot, market = market, maker = maker, yes = yes, now_ms = outbox.now_ms(),
+    is_budget = order_type == order.MARKET_TYPE and side == order.BUY, is_bid = is_bid, opposite = opposite, limit = limit,
+    shard = outbox.shard_of(KEYS[7]) }
+end
+
+-- The amount that must be free before the order may match (micro-units): limit x size, the budget, or the tokens.
+function request.required(q)
+  return q.is_budget and q.budget or q.size * (q.side == order.BUY and q.price or ledger.MICRO_PER_LOT)
+end
+
+-- The asset that the order gives.
+function request.asset(q)
+  return q.side == order.BUY and ledger.COLLATERAL or ledger.YES + q.outcome
 end
 
 -- The first refusal that depends on neither money nor the book, in the order of docs/use/interface.md; false for none. It is one
@@ -43,9 +64,9 @@ function request.detail_of(objection, current, status)
   return objection == 'INVALID_NONCE_VALUE' and integer.text(current) or objection == 'MARKET_NOT_OPEN' and status or nil
 end
 
--- The reply for an order that was booked before. It comes before every refusal, because the order was accepted once.
-function request.replayed(now_ms, record)
-  return { 'REPLAYED', integer.text(now_ms), record }
+-- The reply that is not a booked order: a code and its details.
+function request.refuse(q, code, ...)
+  return { code, integer.text(q.now_ms), ... }
 end
 
 return request

@@ -5,7 +5,7 @@
 --   maker hash c32, price in the taker's token I2, lots I6, match type B (0 COMPLEMENTARY, 1 MINT, 2 MERGE),
 --   taker fee I7, maker fee I7, previous entry of the maker's chain of fills: ms I6 and sequence I6;
 --   then, if the clock of Redis was set back, the time of the match: ms I6 (with_moment);
---   then, of a submission of several steps (lib/steps), the entry of its step before, 0 for none: ms I6, sequence I6 (LINK)
+--   then, of a submission of several steps (lib/booking), the entry of its step before, 0 for none: ms I6, sequence I6 (LINK)
 -- An order's fills are a chain: its record names its latest entry, each fill names the maker's entry before it.
 -- The entries in which an order was the taker, one for each step, are the first of its chain.
 

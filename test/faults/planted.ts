@@ -19,7 +19,8 @@ export const BUGS: Readonly<Record<string, Planted>> = {
   },
   'limits are not looked at': {
     lua: [
-      { file: 'place_order.lua', from: "'-inf', limit,", to: "'-inf', '+inf'," },
+      { file: 'lib/straight.lua', from: "'-inf', limit,", to: "'-inf', '+inf'," },
+      { file: 'lib/booking.lua', from: "'-inf', q.limit,", to: "'-inf', '+inf'," },
       { file: 'lib/plan.lua', from: "'-inf', q.limit,", to: "'-inf', '+inf'," },
     ],
     caughtBy: 'both limits are respected',
@@ -28,8 +29,8 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'lib/straight.lua',
-        from: 'local left = met_size - filled - size',
-        to: 'local left = met_size - size',
+        from: 'left = met_size - filled - size',
+        to: 'left = met_size - size',
       },
       { file: 'lib/plan.lua', from: 'local rest, yes = size - filled,', to: 'local rest, yes = size,' },
     ],
@@ -65,7 +66,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
   'expired orders rest and fill': {
     lua: [
       { file: 'lib/plan.lua', from: 'order.is_stale(expiration, q.now_ms)', to: 'false' },
-      { file: 'lib/straight.lua', from: ' or order.is_stale(expiration, now_ms)', to: '' },
+      { file: 'lib/straight.lua', from: ' or order.is_stale(met_expiration, now_ms)', to: '' },
       { file: 'expire_orders.lua', from: 'math.floor(now_ms / 1000)', to: '0' },
     ],
     expiring: 0.7,

@@ -51,7 +51,7 @@ function caps.lift(shard, address, market, asset, block)
 end
 
 -- Removes some caps that no reading has lifted. Nothing is promised of these assets, so the observer reads them no more; and an
--- order needs a new reading of them first (lib/booking).
+-- order needs a new reading of them first (lib/admission).
 function caps.forget(shard, final)
   local found = redis.call('HRANDFIELD', shard .. 'cap', integer.text(LOOK_MAX), 'WITHVALUES')
   for i = 1, #found, 2 do

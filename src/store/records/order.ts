@@ -12,7 +12,7 @@ export interface OrderRecord extends BookedOrder {
   /** The latest entry of the order's chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
-  /** Between two steps of its submission (lua/lib/steps.lua): shown as PARTIALLY_FILLED, but in no book and no index. */
+  /** Between two steps of its submission (lua/lib/booking.lua): shown as PARTIALLY_FILLED, but in no book and no index. */
   readonly isContinuing: boolean;
   /** The packed signed order (see packSigned). */
   readonly signed: Buffer;

@@ -62,7 +62,7 @@ export interface ReplaceReply extends PlaceReply {
   readonly old: OrderRecord | null;
 }
 
-/** Placing when funds are on a chain (lua/chain/lib/booking.lua). */
+/** Placing when funds are on a chain (lua/chain/lib/admission.lua). */
 export interface ChainPlacing {
   /** The value of matches of a new wallet that may wait for the chain; 0 for any. */
   readonly unsettledMaxNewMicro: Micro;
@@ -316,7 +316,7 @@ export function packRequest(
   return packed;
 }
 
-/** What lua/chain/lib/booking.lua reads behind the request. */
+/** What lua/chain/lib/admission.lua reads behind the request. */
 function packChainPart(freshMaxMicro: Micro, address: string): Buffer {
   const packed = Buffer.alloc(8 + address.length);
   writeUInt7(packed, freshMaxMicro, 0);

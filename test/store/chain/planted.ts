@@ -65,7 +65,7 @@ export const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])
   [
     'the limit counts only the own limit price of an order',
     patch(
-      'lib/booking.lua',
+      'lib/admission.lua',
       'standing.excess(cash, q.grant, required)',
       'standing.excess(cash, q.grant, q.size * q.price)',
     ),

@@ -27,7 +27,7 @@ export const FORGETTING: readonly (readonly [name: string, planted: Pick<Job, 'p
         ],
         [
           'the script does not look for the trace of an order',
-          patch('lib/gone.lua', "redis.call('SISMEMBER', bucket, trace) == 0", 'true'),
+          patch('lib/known.lua', "redis.call('SISMEMBER', bucket, trace) == 0", 'true'),
         ],
         [
           'an order leaves before its matches',

@@ -10,27 +10,27 @@ export const REPLACED: readonly Bug[] = (
   [
     [
       'what the old one reserved counts twice',
-      '\nledger.give_back(a, 1, old)\n',
-      '\nledger.give_back(a, 1, old)\nledger.give_back(a, 1, old)\n',
+      '\n  ledger.give_back(a, 1, old)\n',
+      '\n  ledger.give_back(a, 1, old)\n  ledger.give_back(a, 1, old)\n',
     ],
-    ['what the old one reserved is not free', '\nledger.give_back(a, 1, old)\n', '\n'],
+    ['what the old one reserved is not free', '\n  ledger.give_back(a, 1, old)\n', '\n'],
     [
       'the old one stays in the book',
-      '      orders.write(q.shard, old.before, { old.order }, outbox.CANCEL, q.now_ms)\n',
+      '      orders.write(q.shard, replaced.book, { replaced.order }, outbox.CANCEL, q.now_ms)\n',
       '',
       'lib/matching.lua',
     ],
-    ['the new one meets the old one', ' ~= is_bid\n', ' ~= is_bid and false\n'],
-    ['the first of the other side is the old one', "gone == 0 and '1' or '0'", "'0'"],
-    ['an order of anybody', 'old.maker ~= maker or', ''],
-    ['an order of any market', ' or old.market ~= market', ''],
+    ['the new one meets the old one', ' ~= q.is_bid\n', ' ~= q.is_bid and false\n'],
+    ['the first of the other side is the old one', "rank == 0 and '1' or '0'", "'0'"],
+    ['an order of anybody', 'old.maker ~= q.maker or', ''],
+    ['an order of any market', ' or old.market ~= q.market', ''],
     ['an order that is final', 'old.status > order.PARTIALLY_FILLED', 'false'],
     [
       'a refusal cancels the old one',
-      'if not reply then\n',
-      'if not reply then\n  orders.write(shard, before, { old }, outbox.CANCEL, now_ms)\n',
+      "if reply[1] == 'BOOKED' then\n    reply[4]",
+      "if reply[1] ~= 'BOOKED' then\n    orders.write(q.shard, b, { old }, 3, q.now_ms)\n  else\n    reply[4]",
     ],
-    ['a dry run is booked', 'if dry_run == 0 then', 'if true then', 'lib/matching.lua'],
+    ['a dry run is booked', 'if q.dry_run == 0 then', 'if true then', 'lib/matching.lua'],
     ['executed twice', 'if stored[1] then', 'if false then'],
     [
       'what the old one reserved is freed twice',
@@ -57,4 +57,4 @@ export const REPLACED: readonly Bug[] = (
       'lib/book.lua',
     ],
   ] as const
-).map(([name, from, to, file]) => [`replacing: ${name}`, from, to, file ?? 'replace_order.lua']);
+).map(([name, from, to, file]) => [`replacing: ${name}`, from, to, file ?? 'lib/booking.lua']);
