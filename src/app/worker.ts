@@ -22,6 +22,7 @@ import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import type { RedisClient } from '../store/redis/scripts';
 import { homeOf } from '../store/redis/tags';
+import { isFull } from '../store/redis/unreachable';
 import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
 import { createShardModes } from '../store/verbs/shard-modes';
@@ -34,6 +35,9 @@ import { createLogThrottle, type Warn } from './log-throttle';
 import { observe } from './observe';
 import { runStartupChecks } from './startup-checks';
 import { closeStore, createStore, type Store } from './store';
+
+const REDIS_FULL =
+  'Redis is full: trades do not settle until it has memory; orders expire, markets close and what is over leaves';
 
 /** Whether a worker can work now: as for a web process, it can while the first shard answers. */
 const readinessOf = ({ health }: Store): Promise<Readiness> =>
@@ -54,7 +58,10 @@ function beginSettling({ funds }: Config, store: Store, connection: RedisClient,
       connection,
       relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
       shard: shards.length > 1 ? shard : null,
-      onError: (error, what) => warn({ err: error.message, ...(shards.length > 1 ? { shard } : {}) }, what),
+      onError: (error, what) =>
+        isFull(error)
+          ? warn({}, REDIS_FULL)
+          : warn({ err: error.message, ...(shards.length > 1 ? { shard } : {}) }, what),
     }),
   );
 }
@@ -122,7 +129,9 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     chores: [...choresOverShards(ofShards), ...choresBetween(store, log), ...(onChain?.chores ?? [])],
     now: store.clock.now,
     goesOn: config.shards > 1,
-    onError: (error, chore) => warn({ err: error.message, chore }, 'chore'),
+    onError: (error, chore) =>
+      // Every queue and many a chore says it, several times a second.
+      isFull(error) ? warn({}, REDIS_FULL) : warn({ err: error.message, chore }, 'chore'),
   });
   // A job of a lost match finds nothing to do. This chore finds matches whose jobs were lost, without waiting for its schedule.
   store.shards.forEach(({ standings }, shard) => {

@@ -12,7 +12,7 @@ import {
   newMarketShape,
   resolveShape,
 } from '../wire/requests/operator';
-import { recorded } from './action';
+import { afterwards, lookOrRepeat, recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
 
@@ -43,11 +43,16 @@ export const createMarket =
   (body: Readonly<Record<string, unknown>>): Command =>
   async ({ store, say }) => {
     const words = newMarketShape.parse(body);
-    const doing = { action: `POST ${PATHS.adminMarkets}`, path: PATHS.adminMarkets, body: words };
+    const doing = {
+      action: `POST ${PATHS.adminMarkets}`,
+      path: PATHS.adminMarkets,
+      body: words,
+      unsure: 'see "markets list" before you repeat the command',
+    };
     const { terms } = await recorded(store, doing, () =>
       store.markets.create(newMarketOf(words, checksumAddress)),
     );
-    const market = await presented(store, terms.id);
+    const market = await afterwards(presented(store, terms.id));
     await say(market, [line(market)]);
     return EXIT.done;
   };
@@ -166,9 +171,14 @@ function change(
 ): Command {
   return async ({ store, say }: Run) => {
     const id = await idOf(store, name);
-    const doing = { action: `POST ${path}`, path: path.replace('{id}', id), body };
+    const doing = {
+      action: `POST ${path}`,
+      path: path.replace('{id}', id),
+      body,
+      unsure: lookOrRepeat(`markets show ${id}`),
+    };
     await recorded(store, doing, () => act(store.markets, id));
-    const market = await presented(store, id);
+    const market = await afterwards(presented(store, id));
     await say(market, [line(market)]);
     return EXIT.done;
   };
@@ -178,12 +188,14 @@ function change(
 export const setMode =
   (sent: { readonly mode?: Mode; readonly message?: string }): Command =>
   async ({ store, say }) => {
-    if (Object.keys(sent).length > 0) {
+    const isChange = Object.keys(sent).length > 0;
+    if (isChange) {
       const body = modeShape.parse(sent);
       const doing = { action: `PUT ${PATHS.adminMode}`, path: PATHS.adminMode, body };
       await recorded(store, doing, () => store.engine.setMode(body.mode, body.message));
     }
-    const { mode, message } = await readMode(store.redis, store.keys);
+    const reading = readMode(store.redis, store.keys);
+    const { mode, message } = await (isChange ? afterwards(reading) : reading);
     await say({ mode, message }, [message === null ? mode : `${mode}  ${message}`]);
     return EXIT.done;
   };

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { readLayout, unreadable } from '../store/health/layout';
+import { isFull } from '../store/redis/unreachable';
 import { nameSilent } from '../store/shards/doctor';
 import { otherShards, readShards } from '../store/shards/layout';
 import { createProgram } from './program';
@@ -123,8 +124,12 @@ const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 
 const isOfFile = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && FILE_CODES.includes(error.code);
 
+const FULL =
+  'Redis is full, and refused what the command needs: raise its maxmemory (docs/runbook.md#exchangeredisfull), then repeat the command';
+
 /** Returns one line for any error. */
 function messageOf(error: unknown): string {
+  if (isFull(error)) return FULL;
   const text =
     error instanceof Refusal ? refusalText(error) : error instanceof Error ? error.message : String(error);
   return text.replace(/\s+/g, ' ').trim();

@@ -1,5 +1,7 @@
 import type { ConnectionOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
+import { isFull } from '../store/redis/unreachable';
+import { restWhileFull } from './full';
 import { JOBS_PREFIX, QUEUE_OPTIONS } from './queues';
 
 /** A periodic task of the worker: it runs at most once per interval over all worker processes. */
@@ -32,10 +34,13 @@ const REPAIR_MS = 1_000;
 const LATE_MS = 1_000;
 /** After this time without an answer of the queues, their node counts as away. */
 const AWAY_MS = 5_000;
+/** After this time without a refusal for lack of memory, the queues count as working again. */
+const FULL_MS = 3_000;
 
 /**
  * Runs chores through BullMQ job schedulers: with any number of workers, each tick of a chore runs in one of them. A chore
- * must be safe to run twice, because a stalled chore runs again.
+ * must be safe to run twice, because a stalled chore runs again. The scripts of BullMQ do not run in a full Redis, those of most
+ * chores do: there every worker runs every chore by itself, so that what is over can leave.
  */
 export async function startSchedule({
   connection,
@@ -64,8 +69,14 @@ export async function startSchedule({
       lockDuration: LOCK_MS,
       stalledInterval: STALL_CHECK_MS,
     });
-    queue.on('error', (error) => onError(error, chore.name));
-    worker.on('error', (error) => onError(error, chore.name));
+    restWhileFull(worker);
+    let fullAt = Number.NEGATIVE_INFINITY;
+    const report = (error: Error): void => {
+      if (isFull(error)) fullAt = performance.now();
+      onError(error, chore.name);
+    };
+    queue.on('error', report);
+    worker.on('error', report);
     worker.on('failed', (_job, error) => onError(error, chore.name));
     const plan = () =>
       queue.upsertJobScheduler(
@@ -73,8 +84,12 @@ export async function startSchedule({
         { every: chore.everyMs },
         { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
       );
-    // Queues that are away hold up no start: the first look plans the chore.
-    if (!goesOn) await plan();
+    // Queues that are away or full hold up no start: the first look plans the chore.
+    if (!goesOn)
+      await plan().catch((error) => {
+        if (!isFull(error)) throw error;
+        report(error);
+      });
     // BullMQ plans a run by the clock of the worker that ran the chore last, and starts it by the clock of the worker that runs
     // it next. If the clocks differ, or a clock was set, the next run may be far away.
     const repair = async () => {
@@ -95,13 +110,17 @@ export async function startSchedule({
         await repair();
         answeredAt = performance.now();
       } catch (error) {
-        onError(error as Error, chore.name);
+        report(error as Error);
       } finally {
         isAsked = false;
       }
     };
-    const isAway = () => performance.now() - answeredAt > AWAY_MS;
-    const alone = goesOn ? runAlone(chore, isAway, onError) : null;
+    const since = (moment: number): number => performance.now() - moment;
+    const alone = runAlone(
+      chore,
+      () => since(fullAt) < FULL_MS || (goesOn && since(answeredAt) > AWAY_MS),
+      onError,
+    );
     return { queue, worker, look, alone };
   }
 
@@ -110,22 +129,22 @@ export async function startSchedule({
   return {
     async stop() {
       clearInterval(looks);
-      await Promise.all(started.map(({ alone }) => alone?.stop()));
+      await Promise.all(started.map(({ alone }) => alone.stop()));
       await Promise.allSettled(started.map(({ worker }) => worker.close()));
       await Promise.allSettled(started.map(({ queue }) => queue.close()));
     },
   };
 }
 
-/** Runs a chore in its interval while its queue is away. */
+/** Runs a chore in its interval while its queue does not work. */
 function runAlone(
   chore: Chore,
-  isAway: () => boolean,
+  isNeeded: () => boolean,
   onError: ScheduleOptions['onError'],
 ): { stop(): Promise<void> } {
   let underway: Promise<void> | null = null;
   const timer = setInterval(() => {
-    if (underway !== null || !isAway()) return;
+    if (underway !== null || !isNeeded()) return;
     underway = chore
       .run()
       .catch((error: Error) => onError(error, chore.name))

@@ -5,6 +5,7 @@ import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
+import { restWhileFull } from './full';
 import { type KeptWorker, keepWorker } from './kept-worker';
 import { type QueueName, settlementQueueOf } from './queues';
 import { createReconciler } from './reconcile';
@@ -128,6 +129,7 @@ function openWorker(
     stalledInterval: STALL_CHECK_MS,
     maxStalledCount: STALLS_MAX,
   });
+  restWhileFull(worker);
   worker.on('error', (error) => onError(error, 'settlement worker'));
   worker.on('failed', (_job, error) => onError(error, 'settlement'));
   return worker;

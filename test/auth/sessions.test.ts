@@ -247,7 +247,9 @@ describe('the store of sessions', () => {
     await redis.config('SET', 'maxmemory', '1');
     try {
       await expect(redis.set('x', 'y')).rejects.toThrow('OOM');
-      await store.open('d', 100);
+      const openedMs = await store.open('d', 100);
+      await store.remember(alice.address, 'd', openedMs, 100);
+      expect(await store.sessionsOf(alice.address)).toContain('d');
       expect((await store.rotate('d', 1, 100, GRACE_MS)).kind).toBe('rotated');
       await store.revoke('d');
       expect(await store.isLive('d')).toBe(false);

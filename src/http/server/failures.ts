@@ -1,6 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
-import { isRedisUnreachable } from '../../store/redis/unreachable';
+import { redisFull } from '../../store/redis/refusals';
+import { isFull, isRedisUnreachable } from '../../store/redis/unreachable';
 
 /** The client closed the connection before its request was complete, so no answer is sent. */
 export class ClientGone extends Error {
@@ -16,6 +17,7 @@ export class ClientGone extends Error {
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (isFull(error)) return redisFull();
   if (isRedisUnreachable(error)) {
     return new Refusal(
       'UNAVAILABLE',

@@ -23,13 +23,7 @@ export function createSessionStore({ redis, run }: { redis: RedisClient; run: Ru
     },
 
     remember: async (address: string, sid: string, atMs: number, ttlSec: number): Promise<void> => {
-      const [key, ttlMs] = [walletSessionsKey(address), ttlSec * 1_000];
-      await redis
-        .multi()
-        .zadd(key, String(atMs + ttlMs), sid)
-        .zremrangebyscore(key, '0', String(atMs))
-        .pexpire(key, ttlMs)
-        .exec();
+      await run('list_session', [walletSessionsKey(address)], [sid, atMs, ttlSec * 1_000]);
     },
 
     sessionsOf: (address: string): Promise<string[]> => redis.zrange(walletSessionsKey(address), '0', '-1'),

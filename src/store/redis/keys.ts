@@ -183,7 +183,7 @@ const bytes = <Name extends string>(start: string, address: Buffer) =>
 /** The keys without a shard, each in its own slot. */
 export const sessionKey = (sid: string): TextKey<'session'> => text(`{s:${sid}}`);
 /** The live sessions of a wallet, by the time at which each expires (ms). */
-export const walletSessionsKey = (address: string): TextKey<'walletSessions'> => text(`{s:${address}}`);
+export const walletSessionsKey = (address: string): TextKey<'session'> => text(`{s:${address}}`);
 export const apiKeysKey = (address: string): TextKey<'apiKeys'> => text(`{k:${address}}`);
 export const nonceKey = (nonce: string): TextKey<'nonce'> => text(`{n:${nonce}}`);
 export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'> =>

@@ -15,6 +15,13 @@ export const limitRefusal = (error: unknown): Refusal | null =>
 /** Redis refused this one command, and works. */
 export const isAnswered = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
+/** Redis has reached its maxmemory. */
+export const redisFull = (): Refusal =>
+  new Refusal(
+    'UNAVAILABLE',
+    'Redis is full: until its operator gives it memory, orders and other requests that add data are refused; cancels and reads go on',
+  );
+
 const ASSETS = ['COLLATERAL', 'YES', 'NO'] as const;
 
 /** The amounts of a refusal for too little funds, and their asset. */
@@ -75,6 +82,8 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
         { minimum },
       );
     }
+    case 'UNAVAILABLE':
+      return redisFull();
     case 'MARKET_NOT_OPEN':
       return marketNotOpen(MARKET_STATUSES[number(0)]);
     default:

@@ -26,17 +26,20 @@ export function isRedisUnreachable(error: unknown): boolean {
   return (
     REDIS_NAMES.has(error.name) ||
     (typeof code === 'string' && SOCKET_CODES.has(code)) ||
-    REDIS_REPLIES.test(error.message) ||
+    messagesOf(error).some((message) => REDIS_REPLIES.test(message)) ||
     REDIS_MESSAGES.test(error.message)
   );
 }
 
-/** Redis has no memory for the command. Of a transaction that was discarded, the client keeps the replies before. */
-export function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+/** Of a transaction that was discarded, the client keeps the replies before; BullMQ puts words of its own in front of some. */
+function messagesOf(error: Error): string[] {
   const { previousErrors = [] } = error as { previousErrors?: readonly Error[] };
-  return [error, ...previousErrors].some(({ message }) => message.startsWith('OOM'));
+  return [error, ...previousErrors].map(({ message }) => message);
 }
+
+/** Redis has no memory for the command. */
+export const isFull = (error: unknown): boolean =>
+  error instanceof Error && messagesOf(error).some((message) => /^(Failed to [\w ]+: )?OOM\b/.test(message));
 
 /** READONLY, MISCONF (a disk that accepts no writes), LOADING, ...: the word with which Redis says why it does not serve. */
 export const redisReply = (error: unknown): string | null =>

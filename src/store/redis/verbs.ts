@@ -228,6 +228,7 @@ export const VERBS = {
   note_action: verb(['actions', 'actionRecords'], 2).replies<number>(),
   add_key: verb(['apiKeys'], 3, { args: true }).replies<Flag>(),
   open_session: verb(['session'], 1).replies<Buffer | number>(),
+  list_session: verb(['session'], 3).replies<number>(),
   note_pair: verb(['session'], 1).replies<Flag>(),
   rotate_session: verb(['session'], 3).replies<(Buffer | number)[]>(),
   burn_nonce: verb(['nonce'], 2).replies<Flag>(),

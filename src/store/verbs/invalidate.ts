@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import type { Micro } from '../../exchange/units';
 import { addressBytes, hashHex } from '../records/order';
 import { memoryOf, type ShardKeys } from '../redis/keys';
-import { refusalCode } from '../redis/refusals';
+import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { STEP_MAX } from './cancels';
 
@@ -59,7 +59,7 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): 
       [...scriptKeys, keys.operation(operation), keys.mode],
       [keys.prefix, addressBytes(address), String(grantMicro), memoryOf(operation)],
     );
-    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), []);
     return { nonce: Number(nonce), isReplay: replayed === 1 };
   }
 

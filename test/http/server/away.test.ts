@@ -56,11 +56,14 @@ test('with a frozen Redis every request is answered 503 in time', async () => {
   }
 });
 
-test('with a full Redis submissions are answered 503, while cancels and reads work', async () => {
+test('with a full Redis submissions are answered 503, which says so, while sign-ins, cancels and reads work', async () => {
   const { body } = await alice.submit(market, BID);
   const link = await openLink(exchange.redis.port);
   await link.ask('CONFIG SET maxmemory 1');
   await checkAway(() => alice.submit(market, BID));
+  for (const refused of [await alice.submit(market, BID), await alice.post('/me/nonce')])
+    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringMatching(/^Redis is full:/)]);
+  expect((await alice.signIn()).status).toBe(200);
   expect((await exchange.client.get(`/markets/${market.id}/orderbook`)).body.bids).toHaveLength(1);
   const cancelled = await alice.post(`/markets/${market.id}/orders/cancel`, { orderHash: body.orderHash });
   expect([cancelled.status, cancelled.body.cancelled]).toEqual([200, true]);

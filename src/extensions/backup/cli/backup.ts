@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { recorded } from '../../../cli/action';
+import { recordDone, recorded } from '../../../cli/action';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from '../../../cli/store';
 import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
@@ -39,16 +39,20 @@ export const backup =
       );
     if (keep !== null && keep < 1) throw new Refusal('INVALID_REQUEST', '--keep must be at least 1');
     const before = await readMode(store.redis, store.keys);
-    const path = 'exchange backup';
+    const doing = {
+      action: 'backup --halt',
+      path: 'exchange backup',
+      unsure: `the exchange may be HALTED, which "mode ${before.mode}" ends`,
+    };
     const goOn = async (): Promise<void> => {
       if (!halt) return;
-      const doing = { action: 'backup --halt', path, body: before };
-      await recorded(store, doing, () => store.engine.setMode(before.mode, before.message));
+      await recorded(store, { ...doing, body: before }, () =>
+        store.engine.setMode(before.mode, before.message),
+      );
     };
     try {
       if (halt) {
-        const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
-        await recorded(store, doing, () => store.engine.setMode('HALTED'));
+        await recorded(store, { ...doing, body: { mode: 'HALTED' } }, () => store.engine.setMode('HALTED'));
       }
       const written = await (replica === null
         ? writeBackup(facts(store), file)
@@ -106,7 +110,7 @@ export const restore =
     const { store } = run;
     const restored = await readable(file, () => restoreBackup(facts(store), file, options));
     const doing = { action: 'restore', path: 'exchange restore', body: { sha256: restored.sha256 } };
-    await recorded(store, doing, async () => undefined);
+    await recordDone(store, doing);
     if (!run.isJson) {
       await run.line(`${restored.keys} keys restored; the exchange is HALTED`);
       if (restored.cut > 0)

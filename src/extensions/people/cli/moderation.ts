@@ -1,5 +1,5 @@
 import { checksumAddress } from '../../../auth/address';
-import { recorded } from '../../../cli/action';
+import { afterwards, recorded } from '../../../cli/action';
 import { type Command, EXIT } from '../../../cli/store';
 import { table } from '../../../cli/table';
 import { Refusal } from '../../../exchange/errors';
@@ -36,7 +36,7 @@ export const resetProfile =
     const path = PEOPLE_PATHS.adminProfile.replace('{address}', address);
     const doing = { action: `PATCH ${PEOPLE_PATHS.adminProfile}`, path, body };
     await recorded(store, doing, () => profiles.moderate(address, body));
-    const profile = presentProfile({ address, ...(await profiles.profile(address)) });
+    const profile = presentProfile({ address, ...(await afterwards(profiles.profile(address))) });
     await say(profile, table(rowsOf(profile)));
     return EXIT.done;
   };

@@ -3,7 +3,7 @@ import type { MarketId } from '../../../exchange/market';
 import { COMMENT } from '../../../store/records/layout';
 import { addressBytes, hashHex } from '../../../store/records/order';
 import { memoryOf, type ShardKeys } from '../../../store/redis/keys';
-import { refusalCode } from '../../../store/redis/refusals';
+import { refusalCode, scriptRefusal } from '../../../store/redis/refusals';
 import type { RunScript } from '../../../store/redis/scripts';
 import type { ReplyOf } from '../../../store/redis/verbs';
 
@@ -126,7 +126,7 @@ export function createComments({
 
 function accepted(reply: Buffer): void {
   const code = reply.toString();
-  if (code !== 'OK') throw new Refusal(refusalCode(code));
+  if (code !== 'OK') throw scriptRefusal(code, []);
 }
 
 function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl, muted]: Row): Comment {
