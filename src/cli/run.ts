@@ -125,7 +125,7 @@ const isOfFile = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && FILE_CODES.includes(error.code);
 
 const FULL =
-  'Redis is full, and refused what the command needs: raise its maxmemory (docs/runbook.md#exchangeredisfull), then repeat the command';
+  'Redis is full, and refused what the command needs: raise its maxmemory (docs/run/runbook.md#exchangeredisfull), then repeat the command';
 
 /** Returns one line for any error. */
 function messageOf(error: unknown): string {

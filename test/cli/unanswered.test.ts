@@ -95,7 +95,7 @@ test('commands that need room in a full Redis say that it is full, and others wo
       expect(await direct.exchange(...words)).toEqual({
         code: 4,
         out: '',
-        err: 'error: Redis is full, and refused what the command needs: raise its maxmemory (docs/runbook.md#exchangeredisfull), then repeat the command\n',
+        err: 'error: Redis is full, and refused what the command needs: raise its maxmemory (docs/run/runbook.md#exchangeredisfull), then repeat the command\n',
       });
     expect(await direct.json('markets', 'unresolve', 'snow')).toMatchObject({ status: 'PAUSED' });
     expect(await direct.json('markets', 'resolve', 'snow', '--outcome', 'yes', '--yes')).toMatchObject({
