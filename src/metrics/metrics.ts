@@ -139,7 +139,11 @@ export function createMetrics(): Metrics {
   );
   const tally = <L extends string>(name: string, help: string, ...labels: [L, L?]) =>
     new Tally(registry, name, help, labels);
-  const failures = tally('exchange_script_failures_total', 'Calls of scripts that brought no reply, or that Redis refused', 'verb');
+  const failures = tally(
+    'exchange_script_failures_total',
+    'Calls of scripts that brought no reply, or that Redis refused',
+    'verb',
+  );
   const refusals = tally('exchange_refusals_total', 'Requests that were refused', 'code');
   const orders = tally('exchange_orders_total', 'Orders that were submitted', 'result', 'code');
   const signatures = tally(
