@@ -1,4 +1,4 @@
-import { startWeb } from '../src/app/app';
+import { startWeb } from '../src/app/web';
 import type { Backend } from '../src/auth/recovery';
 import { loadConfig } from '../src/config/load';
 import { createLogger } from '../src/log';

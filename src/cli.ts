@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import './app/source-maps';
 import { createInterface } from 'node:readline/promises';
-import type { Extension } from './app/extension';
-import { chosenExtensions, commandsOf } from './app/extensions';
-import { PROGRAM } from './app/program';
+import { chosenExtensions, commandsOf, type Extension } from './app/extensions';
+import { PROGRAM } from './app/process';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
 import { loadConfig, processEnvironment } from './config/load';

@@ -1,5 +1,5 @@
 import './app/source-maps';
-import { startWeb } from './app/app';
 import { runProcess } from './app/process';
+import { startWeb } from './app/web';
 
 runProcess('web', startWeb);

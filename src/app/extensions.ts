@@ -1,4 +1,5 @@
-import type { AddCommands } from '../cli/store';
+import type { ChainCheck } from '../chain/examine';
+import type { AddCommands, CliBooks } from '../cli/store';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
 import { AUDIT } from '../extensions/audit/extension';
@@ -6,8 +7,86 @@ import { BACKUP } from '../extensions/backup/extension';
 import { CONSOLE } from '../extensions/console/extension';
 import { PEOPLE } from '../extensions/people/extension';
 import { SITE } from '../extensions/site/extension';
-import { type Api, apiWith } from '../wire/api';
-import type { Extension } from './extension';
+import type { WebPart } from '../http/context';
+import type { Chore } from '../jobs/schedule';
+import type { Logger } from '../log';
+import type { Sample } from '../metrics/metrics';
+import type { Congestion } from '../store/chain/congestion';
+import type { ChainLedger } from '../store/chain/ledger';
+import type { Check } from '../store/health/doctor';
+import type { Markets } from '../store/markets/markets';
+import type { Reads } from '../store/reads/reads';
+import type { Settlements } from '../store/settlement/settlements';
+import type { Engine } from '../store/verbs/engine';
+import type { ChainPlacing } from '../store/verbs/place';
+import type { ChainConfigFacts } from '../wire/answers/chain';
+import { type Api, type ApiPart, apiWith } from '../wire/api';
+import type { Store } from './store';
+
+/**
+ * One optional part of the exchange, in a folder of src/extensions/. EXTENSIONS chooses from those
+ * listed below. No other file of the core names one: it walks over what they add.
+ */
+export interface Extension {
+  readonly name: string;
+  /** Its operations, as the API documents describe them. */
+  readonly api?: ApiPart;
+  /** Adds its commands to those of operators. */
+  readonly commands?: AddCommands;
+  /** Opens its part of a web process. */
+  web?(host: WebHost): WebPart;
+}
+
+/** The web process that an extension becomes a part of. */
+export interface WebHost {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly store: Store;
+  /** The number of web processes. */
+  readonly replicas: () => Promise<number>;
+}
+
+/**
+ * Funds on a chain (FUNDS=chain), as src/extensions/chain/ opens them: what they replace in a store with paper funds, and what they
+ * add to each process.
+ */
+export interface ChainBooks extends CliBooks {
+  readonly ledger: ChainLedger;
+  /** Accounts and the mode follow the chain. */
+  readonly reads: Reads;
+  /** How the script that books orders sees funds. */
+  readonly placing: ChainPlacing;
+  /** Wallets split, merge, redeem and raise nonces themselves, and the worker serves the faucet. */
+  engine(own: Engine): Engine;
+  /** A market opens once the chain knows it, and ends as its oracle reports there. */
+  markets(own: Markets): Markets;
+  readonly congestion: Congestion;
+  /** Before its balances are shown: reads the wallet from the chain, unless the books have seen it lately. */
+  refresh(wallet: string): Promise<void>;
+  /** For GET /config. */
+  readonly facts: ChainConfigFacts;
+  readonly samples: readonly (() => Promise<Sample[]>)[];
+  /** What an operator should know of: the nodes that this process asks last. */
+  watched(): readonly Check[];
+  /** The doctor's checks of the chain. */
+  examine(): Promise<readonly ChainCheck[]>;
+  /** The first of these checks that contradicts a variable; null also while the chain does not answer. */
+  contradiction(): Promise<ChainCheck | null>;
+  /** Begins the work of a worker, besides that with paper funds. */
+  work(store: {
+    readonly engine: Engine;
+    readonly settlements: Settlements;
+    readonly ownMarkets: Markets;
+  }): ChainWork;
+  /** Ends the requests to the nodes. */
+  stop(): void;
+}
+
+export interface ChainWork {
+  readonly chores: readonly Chore[];
+  samples(): Sample[];
+  stop(): Promise<void>;
+}
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
 export const EXTENSIONS: readonly Extension[] = [AUDIT, BACKUP, CONSOLE, PEOPLE, SITE];

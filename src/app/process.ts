@@ -1,16 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, loadConfig, processEnvironment } from '../config/load';
 import { misspelt } from '../config/misspelt';
 import { ConfigError, reportAndExit } from '../config/report';
+import type { Program } from '../http/context';
 import { createLogger, type Logger } from '../log';
+import { LAYOUT } from '../store/health/layout';
 import { isRedisUnreachable } from '../store/redis/unreachable';
-import type { Running } from './app';
+
+/** The build that scripts/build.js wrote. */
+const COMMIT_FILE = path.join(__dirname, '../../dist/commit');
+const { version } = require('../../package.json') as { version: string };
+
+const commitOf = (): string | null =>
+  (existsSync(COMMIT_FILE) && readFileSync(COMMIT_FILE, 'utf8').trim()) || null;
+
+export const PROGRAM: Program = { version, commit: commitOf(), layout: LAYOUT };
 
 const STOP_LIMIT_MS = 7_500;
 const GRACE_MS = 6_000;
 const EXIT_FAILED = 1;
 const SILENT_SHARD =
   'a process starts only while every shard answers: `exchange shards list` names the one that does not, and its node';
+
+/** A running part that can be stopped. Stopping it twice has the effect of stopping it once. */
+export interface Running {
+  /** Makes /readyz fail while requests are still served, so that a load balancer sends no more of them before `stop`. */
+  drain?(): void;
+  stop(graceMs: number): Promise<void>;
+}
 
 /**
  * The life of a process: it reads the configuration (exit code 78 when it is bad), starts, and ends in order on SIGTERM or

@@ -1,10 +1,10 @@
+import { examineWalletNodes } from '../chain/examine';
 import type { Config } from '../config/load';
 import { ConfigError, type ConfigProblem } from '../config/report';
+import { otherFundsOf } from '../store/chain/funds';
 import { weaknessOf } from '../store/health/durability';
 import { unreadable } from '../store/health/layout';
 import { noteShards, otherShards } from '../store/shards/layout';
-import { otherFundsOf } from './chain-books';
-import { wrongFunds } from './chain-examine';
 import { closeStore, type Store } from './store';
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
@@ -35,8 +35,12 @@ export async function runStartupChecks(config: Config, store: Store): Promise<vo
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
   const other = await otherFundsOf(config, store);
   if (other !== null) refuse('FUNDS', other);
-  const contradicted = await wrongFunds(config, store);
-  if (contradicted !== null) refuseWith(contradicted);
+  // None while the chain does not answer.
+  const contradicted = store.books
+    ? await store.books.contradiction()
+    : (await examineWalletNodes(config))[0];
+  if (contradicted?.variable !== undefined)
+    refuse(contradicted.variable, `does not fit the chain: ${contradicted.detail}`);
   const weakness = weaknessOf(await standings.refresh());
   // A match that Redis forgets may be settled on the chain all the same.
   if (config.chain !== null && weakness !== null) refuse('REDIS_URL', `${weakness}; FUNDS=chain needs that`);

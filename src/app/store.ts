@@ -1,42 +1,34 @@
 import { createArchive } from '../archive/archive';
 import { checksumAddress } from '../auth/address';
-import { KEYS_MAX } from '../auth/api-keys';
 import { binaryMarketIds } from '../chain/ctf';
+import { examineWalletNodes } from '../chain/examine';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { MarketId } from '../exchange/market';
-import { type ChainScale, chainScale } from '../exchange/order';
-import { type Micro, micro } from '../exchange/units';
+import { chainScale } from '../exchange/order';
+import { micro } from '../exchange/units';
+import { openBooks } from '../extensions/chain/books';
 import type { Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
 import { archiveHealth } from '../store/archive/answers';
-import type { Past } from '../store/archive/past';
-import { createChainRequests } from '../store/chain/requests';
+import { otherFundsSeen } from '../store/chain/funds';
 import type { Check } from '../store/health/doctor';
 import type { DurabilityChecks } from '../store/health/durability';
-import { createHealth, runProbe } from '../store/health/health';
+import { createHealth, type Health, runProbe } from '../store/health/health';
 import { examineWatched } from '../store/health/watched';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
-import { createKeyStore } from '../store/people/api-keys';
-import { createSessionStore } from '../store/people/sessions';
-import type { Reads } from '../store/reads/reads';
 import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
-import { type Directory, partOf } from '../store/shards/directory';
+import { openShard, type ShardParts, type SharedParts } from '../store/shard';
+import { partOf } from '../store/shards/directory';
+import { type BetweenShards, openOverShards } from '../store/shards/exchange';
 import { healthOverShards } from '../store/shards/health';
 import { createShardWatch } from '../store/shards/shard-watch';
-import type { Channels } from '../store/verbs/channels';
 import { createEngine, type Engine } from '../store/verbs/engine';
-import type { ChainPlacing } from '../store/verbs/place';
-import { contractsOf } from './chain';
-import { openBooks, otherFundsSeen } from './chain-books';
-import { examineFunds } from './chain-examine';
-import { marketsOnChain, walletsOnChain } from './chain-trade';
-import { openOverShards } from './over-shards';
-import { openShard, type ShardParts, type SharedParts } from './shards';
+import type { ChainBooks } from './extensions';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -82,26 +74,42 @@ type Closing = Pick<Store, 'redis' | 'waiting' | 'shards' | 'books' | 'shardWatc
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
 export function closeStore({ redis, waiting, shards, books, shardWatch }: Closing): void {
   shardWatch.stop();
-  books?.rpc.stop();
+  books?.stop();
   disconnect(redis);
   if (waiting) disconnect(waiting.redis);
   for (const { archive } of shards) void archive?.close().catch(() => undefined);
 }
 
-/** The connection, the scripts that run on it, and their keys. */
-interface Door {
-  readonly redis: RedisClient;
-  readonly run: RunScript;
-  readonly keys: ShardKeys;
+interface Verbs {
+  readonly engine: Engine;
+  readonly markets: Markets;
+  /** The markets of Redis; those of `markets` may first have to be on a chain. */
+  readonly ownMarkets: Markets;
 }
 
-interface TradeParts extends Door {
-  readonly clock: Clock;
-  readonly reads: Reads;
-  readonly scale: ChainScale;
-  readonly past: Past;
-  readonly grantMicro: Micro;
-  readonly placing: ChainPlacing | null;
+/** Everything that is made of shards: the parts of the only one, or of several as one exchange. */
+interface ExchangeParts extends Verbs, Omit<ShardParts, 'standings' | 'broadcasts'> {
+  readonly standings: DurabilityChecks;
+  readonly broadcasts: BroadcastReads;
+  /** Null with paper funds. */
+  readonly books: ChainBooks | null;
+  /** The keys of the shard that has the market. */
+  readonly keysOf: (id: MarketId) => Promise<ShardKeys>;
+  /** For operators; null with one shard. */
+  readonly shardOf: (id: MarketId) => Promise<number | null>;
+  /** Null with one shard. */
+  readonly betweenShards: BetweenShards | null;
+  /** Each shard by itself, for those who work for one at a time. */
+  readonly shards: readonly (ShardParts & Verbs)[];
+  readonly health: () => Promise<Health>;
+}
+
+interface Opened extends Omit<SharedParts, 'archive'> {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly parts: readonly ShardParts[];
+  /** The connection and the scripts for what waits for replicas; null with one shard. */
+  readonly waiting: { readonly redis: RedisClient; readonly run: RunScript } | null;
 }
 
 const openMarkets = (config: Config, engine: Engine, clock: Clock): Markets =>
@@ -116,125 +124,68 @@ const openMarkets = (config: Config, engine: Engine, clock: Clock): Markets =>
     resolveDelayMs: config.chain ? 0 : config.resolveDelayMs,
   });
 
-/** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
-function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...parts }: TradeParts) {
-  const { past, grantMicro, placing } = parts;
-  const { chain, matchMakersMax: makersMax } = config;
-  const requests = createChainRequests({ redis, keys, now: clock.now });
-  const own = createEngine({ run, keys, grantMicro, makersMax, past, chain: placing });
-  const engine: Engine =
-    placing === null
-      ? own
-      : { ...own, ...walletsOnChain(config, { requests, reads, scale, see: placing.see }) };
-  const ownMarkets = openMarkets(config, engine, clock);
-  const markets =
-    chain === null
-      ? ownMarkets
-      : marketsOnChain(ownMarkets, {
-          ...chain,
-          requests,
-          view: reads.view,
-          contracts: contractsOf(config),
-          clock: clock.now,
-          resolveDelayMs: config.resolveDelayMs,
-        });
-  return { engine, markets, ownMarkets, chainRequests: requests };
-}
-
-interface Opened extends Omit<SharedParts, 'archive'> {
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly parts: readonly ShardParts[];
-  /** Null with one shard. */
-  readonly waiting: Pick<Door, 'redis' | 'run'> | null;
-}
-
-/** The one shard is the store. */
-function openOne(config: Config, { log, parts, ...shared }: Opened) {
-  const shard = parts[0] as ShardParts;
-  const { redis, run, clock, scale, grantMicro } = shared;
-  const { keys, past, marketList } = shard;
-  const standings: DurabilityChecks = shard.standings;
-  const books =
-    config.chain &&
-    openBooks(config, config.chain, { redis, run, keys, scale, clock, reads: shard.reads, marketList, log });
-  const reads = books?.reads ?? shard.reads;
-  const trade = openTrade(config, {
-    redis,
-    run,
-    keys,
-    clock,
-    reads,
-    scale,
-    past,
-    grantMicro,
-    placing: books?.placing ?? null,
+const openHealth = (shared: Omit<SharedParts, 'archive'>, shard: ShardParts) =>
+  createHealth({
+    ...shared,
+    keys: shard.keys,
+    standings: shard.standings,
+    archive: () => archiveHealth({ redis: shared.redis, keys: shard.keys, archive: shard.archive }),
   });
-  const keysOf = async (_: MarketId): Promise<ShardKeys> => keys;
-  const shardOf = async (_: MarketId): Promise<number | null> => null;
-  const broadcasts: BroadcastReads = shard.broadcasts;
+
+/** The one shard is the exchange. */
+function openOne(config: Config, { log, parts, ...shared }: Opened): ExchangeParts {
+  const shard = parts[0] as ShardParts;
+  const books = config.chain && openBooks(config, config.chain, { ...shared, ...shard, log });
+  const own = createEngine({
+    ...shared,
+    keys: shard.keys,
+    past: shard.past,
+    makersMax: config.matchMakersMax,
+    chain: books?.placing ?? null,
+  });
+  const engine = books?.engine(own) ?? own;
+  const ownMarkets = openMarkets(config, engine, shared.clock);
+  const markets = books?.markets(ownMarkets) ?? ownMarkets;
+  const whole = { ...shard, engine, markets, ownMarkets, reads: books?.reads ?? shard.reads };
   return {
-    ...shard,
-    ...trade,
-    standings,
+    ...whole,
     books,
-    reads,
-    broadcasts,
-    keysOf,
-    shardOf,
-    finishListing: null as (() => Promise<void>) | null,
-    channels: null as Channels | null,
-    /** Which shard has a market; null with one shard. */
-    directory: null as Directory | null,
-    /** Each shard by itself, for those who work for one at a time. */
-    shards: [{ ...shard, ...trade, reads }],
-    health: createHealth({
-      redis,
-      run,
-      keys,
-      clock,
-      standings,
-      archive: () => archiveHealth({ ...shard, redis }),
-    }),
+    keysOf: async () => shard.keys,
+    shardOf: async () => null,
+    betweenShards: null,
+    shards: [whole],
+    health: openHealth(shared, shard),
   };
 }
 
 /** The shards as one exchange. Routes call the parts over all of them, and the parts of the first for what only it has. */
-function openSeveral(config: Config, { parts, ...shared }: Opened): ReturnType<typeof openOne> {
-  const { redis, run, clock } = shared;
+function openSeveral(config: Config, { parts, metrics, ...shared }: Opened): ExchangeParts {
   const first = parts[0] as ShardParts;
-  const { engines, engine, directory, listing, ...over } = openOverShards(config, shared, parts);
-  const markets = openMarkets(config, engine, clock);
-  const chainRequests = createChainRequests({ redis, keys: first.keys, now: clock.now });
-  const shards = parts.map((part, shard) => {
-    const own = engines[shard] as Engine;
-    const itsMarkets = openMarkets(config, own, clock);
-    return { ...part, engine: own, markets: itsMarkets, ownMarkets: itsMarkets, chainRequests };
-  });
-  const healths = parts.map(({ keys, standings, archive: own }) =>
-    createHealth({
-      redis,
-      run,
-      keys,
-      clock,
-      standings,
-      archive: () => archiveHealth({ redis, keys, archive: own }),
-    }),
+  const { engines, ...over } = openOverShards(
+    config,
+    { ...shared, onSent: metrics.transferred, onGather: metrics.pulled },
+    parts,
   );
+  const { directory } = over.betweenShards;
+  const markets = openMarkets(config, over.engine, shared.clock);
+  const shards = parts.map((part, shard) => {
+    const engine = engines[shard] as Engine;
+    const ownMarkets = openMarkets(config, engine, shared.clock);
+    return { ...part, engine, markets: ownMarkets, ownMarkets };
+  });
   return {
     ...first,
     ...over,
-    engine,
     markets,
     ownMarkets: markets,
-    chainRequests,
     shards,
     books: null,
-    finishListing: listing.finish,
-    directory,
     shardOf: directory.shardOf,
     keysOf: async (id) => (await partOf(directory, parts, id)).keys,
-    health: healthOverShards(healths, over.standings),
+    health: healthOverShards(
+      parts.map((part) => openHealth(shared, part)),
+      over.standings,
+    ),
   };
 }
 
@@ -246,14 +197,6 @@ async function openWaiting(config: Config, log: Logger, waitMs: number, beside: 
     throw error;
   });
 }
-
-/** The nodes of the chain that this process asks last. */
-const nodesSetAside = (books: Store['books']): Check[] =>
-  (books?.rpc.health() ?? []).flatMap(({ name, aside }): Check[] =>
-    aside === null
-      ? []
-      : [{ name: `node ${name}`, verdict: 'warn', detail: `this process asks it last: ${aside}` }],
-  );
 
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
@@ -267,7 +210,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const clock = createClock(() => runProbe(run, shardKeys()));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const scale = chainScale(config.collateralDecimals);
-  const shared = { config, redis, run, clock, scale, grantMicro };
+  const shared = { config, redis, run, clock, scale, grantMicro, checksum: checksumAddress };
   const parts = Array.from({ length: config.shards }, (_, shard) =>
     openShard(
       // The time of the exchange is that of its first shard.
@@ -294,7 +237,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     /** What an operator should know of; each check that is not ok needs a look. */
     watched: async (): Promise<readonly Check[]> => [
       ...(await examineWatched(redis, keysOfShards, clock.now())),
-      ...nodesSetAside(store.books),
+      ...(store.books?.watched() ?? []),
     ],
     redis,
     run,
@@ -303,8 +246,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     metrics,
     scale,
     shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
-    sessionStore: createSessionStore({ redis, run }),
-    keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
   };
 }
 
@@ -319,7 +260,7 @@ export async function openStore(config: Config, log: Logger) {
     ...store,
     config,
     otherFunds: () => otherFundsSeen(config, store),
-    examineFunds: () => examineFunds(config, store),
+    examineFunds: (): Promise<readonly Check[]> => store.books?.examine() ?? examineWalletNodes(config),
     close: () => closeStore(store),
   };
 }

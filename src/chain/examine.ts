@@ -1,11 +1,12 @@
 import { Interface, isError } from 'ethers';
+import type { Config } from '../config/load';
 import type { SignedOrder } from '../exchange/order';
 import { type Blocks, readHead } from './blocks';
 import { RpcError } from './endpoint';
 import { EXCHANGE } from './exchange-contract';
 import { readBytes, readNumber } from './hex';
 import { type Aside, LATE_MS, type NodeHealth } from './node-health';
-import type { Rpc } from './rpc';
+import { createRpc, type Rpc } from './rpc';
 import type { ReadContracts } from './wallet-reader';
 
 /** The result of one check, as of src/store/health/doctor.ts. */
@@ -89,9 +90,19 @@ export async function examineChain(options: ExamineOptions): Promise<readonly Ch
   return [...(await seen([ofNodes])), ...found];
 }
 
-/** Only whether the nodes serve the chain, for paper funds, where nothing else of the chain counts. */
-export const examineNodes = (options: NodesOptions): Promise<readonly ChainCheck[]> =>
-  seen([nodesLook(options)]);
+/** The nodes that are asked about contract wallets; none without CHAIN_RPC_URL. */
+export async function examineWalletNodes({
+  walletRpcUrls,
+  chainId,
+}: Pick<Config, 'walletRpcUrls' | 'chainId'>): Promise<readonly ChainCheck[]> {
+  if (walletRpcUrls.length === 0) return [];
+  const rpc = createRpc(walletRpcUrls);
+  try {
+    return await seen([nodesLook({ rpc, chainId })]);
+  } finally {
+    rpc.stop();
+  }
+}
 
 /** The first answer of the chain that contradicts a variable; null while there is none, also when the chain does not answer. */
 export async function contradiction(options: ExamineOptions): Promise<ChainCheck | null> {

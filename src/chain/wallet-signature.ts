@@ -1,3 +1,4 @@
+import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
 import {
   type SignatureCheck,
@@ -11,7 +12,7 @@ import { createBreaker } from './breaker';
 import { RpcError } from './endpoint';
 import { creationData, wordsOf } from './exchange-contract';
 import { BadAnswer, quantity, readBytes, readNumber } from './hex';
-import { type Rpc, RpcDisagreement } from './rpc';
+import { createRpc, type Rpc, RpcDisagreement } from './rpc';
 import { createShares } from './shares';
 
 type SignatureResult = 'valid' | 'invalid' | 'undeployed' | 'unavailable';
@@ -58,6 +59,15 @@ const AWAY = 'the chain does not say whether the wallet signed this; try again';
 
 const unavailable = (detail: string, retryAfterMs = 1_000): Refusal =>
   new Refusal('UNAVAILABLE', detail, { retryAfterMs: Math.ceil(retryAfterMs) });
+
+/** Null without CHAIN_RPC_URL: only keys sign then. */
+export const openWalletSignatures = (
+  { walletRpcUrls, chainId }: Pick<Config, 'walletRpcUrls' | 'chainId'>,
+  options: Pick<WalletSignaturesOptions, 'log' | 'onChecked'>,
+): RunningWalletSignatures | null =>
+  walletRpcUrls.length === 0
+    ? null
+    : createWalletSignatures({ rpc: createRpc(walletRpcUrls), chainId, ...options });
 
 /**
  * A majority of the nodes must say the same: one that lies could sign for every wallet. They are asked about their newest block, because a

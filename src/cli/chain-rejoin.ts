@@ -148,11 +148,11 @@ const after = ({ ours, common }: Plan): string[] => [
 ];
 
 /** The registrations and results of markets may have been in replaced blocks: the worker looks, and sends what the chain lacks. */
-async function askForMarkets({ redis, keys, reads, chainRequests }: CliStore): Promise<void> {
+async function askForMarkets({ redis, keys, reads }: CliStore, { requests }: CliBooks): Promise<void> {
   for (const id of await redis.hkeys(keys.markets)) {
     const { state } = await reads.view(id);
-    if (state.resolution) await chainRequests.wantResult(id, { ...state.resolution, dueMs: 0 });
-    if (state.status !== 'DRAFT') await chainRequests.openMarket(id);
+    if (state.resolution) await requests.wantResult(id, { ...state.resolution, dueMs: 0 });
+    if (state.status !== 'DRAFT') await requests.openMarket(id);
   }
 }
 
@@ -162,7 +162,7 @@ const REFUSALS = {
 } as const;
 
 async function rejoin(store: CliStore, { ours, common, confirmed, failed }: Plan): Promise<Rejoined> {
-  const { ledger } = booksOf(store);
+  const books = booksOf(store);
   const body = {
     from: ours.number,
     fromHash: ours.hash,
@@ -172,9 +172,9 @@ async function rejoin(store: CliStore, { ours, common, confirmed, failed }: Plan
     failed: failed.length,
   };
   return recorded(store, { action: 'chain rejoin', path: 'exchange chain rejoin', body }, async () => {
-    const done = await ledger.rejoin(ours, common, confirmed);
+    const done = await books.ledger.rejoin(ours, common, confirmed);
     if (done.code !== 'OK') throw refused(REFUSALS[done.code]);
-    await askForMarkets(store);
+    await askForMarkets(store, books);
     return done;
   });
 }

@@ -35,8 +35,8 @@ export function blockWords(cursor: ChainCursor | null, now: number): string {
 
 /** How far the books follow the chain, and all that waits for it. */
 export const chainStatus: Command = async ({ store, say }) => {
-  const { ledger } = booksOf(store);
-  const { chainRequests, clock, settlements } = store;
+  const { ledger, requests } = booksOf(store);
+  const { clock, settlements } = store;
   const [cursor, { failed }, waiting, lanes, { mode, message }, opening, results, faucet] = await Promise.all(
     [
       ledger.cursor(),
@@ -44,9 +44,9 @@ export const chainStatus: Command = async ({ store, say }) => {
       waitingIn(store),
       createIntents(store).lanes(),
       store.reads.mode(),
-      chainRequests.opening(),
-      chainRequests.wantedResults(),
-      chainRequests.thirsty(),
+      requests.opening(),
+      requests.wantedResults(),
+      requests.thirsty(),
     ],
   );
   const now = clock.now();

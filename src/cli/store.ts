@@ -20,8 +20,7 @@ import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
-import type { Directory } from '../store/shards/directory';
-import type { Channels } from '../store/verbs/channels';
+import type { BetweenShards } from '../store/shards/exchange';
 import type { Engine } from '../store/verbs/engine';
 
 /** The books of funds on a chain, and its nodes as one. */
@@ -30,6 +29,8 @@ export interface CliBooks {
   readonly rpc: Pick<Rpc, 'ask' | 'agree'>;
   readonly blocks: Pick<Blocks, 'final' | 'byNumber'>;
   readonly contracts: Contracts;
+  /** What waits for the worker that follows the chain. */
+  readonly requests: ChainRequests;
 }
 
 /** The commands' view of the exchange: the same store that web and worker use, on one connection. */
@@ -53,9 +54,8 @@ export interface CliStore {
   shardOf(id: MarketId): Promise<number | null>;
   readonly engine: Engine;
   readonly markets: Markets;
-  /** Null where the exchange has one shard, as are the channels. */
-  readonly directory: Directory | null;
-  readonly channels: Pick<Channels, 'shardsOf'> | null;
+  /** Null where the exchange has one shard. */
+  readonly betweenShards: BetweenShards | null;
   readonly reads: Reads;
   readonly settlements: Settlements;
   readonly matches: Matches;
@@ -65,7 +65,6 @@ export interface CliStore {
   readonly scale: ChainScale;
   /** Null with paper funds. */
   readonly books: CliBooks | null;
-  readonly chainRequests: ChainRequests;
   /** Why this program must not use the data: it has funds of another kind, or of another chain. Null when it may. */
   otherFunds(): Promise<string | null>;
   /** The checks of the chain; none with paper funds. */

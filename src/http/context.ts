@@ -56,7 +56,7 @@ export interface HttpObserver {
   order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
 }
 
-/** Everything that the routes call; src/app/app.ts builds it. */
+/** Everything that the routes call; src/app/web.ts builds it. */
 export interface HttpDeps {
   /** The interface of this exchange, with that of its extensions. */
   readonly api: Api;

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fenced, type Forgetting } from '../store/archive/forgetting';
-import type { Source } from '../store/archive/source';
+import type { Config } from '../config/load';
+import type { Archive } from '../exchange/archive';
+import type { Logger } from '../log';
+import { createForgetting, Fenced, type Forgetting, PICK_MS } from '../store/archive/forgetting';
+import { createMarketForgetting } from '../store/archive/markets';
+import { dropOldMonths } from '../store/archive/retention';
+import { openSource, type Source } from '../store/archive/source';
+import { createSpread } from '../store/outbox/spread';
+import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
 
 interface ArchivingOptions {
   readonly forgetting: Forgetting;
@@ -107,3 +116,46 @@ export function startArchiving({
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** The time between two looks at the lease of one of several shards. */
+const SHARD_LOOK_MS = 250;
+
+interface ArchivedStore {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly clock: Clock;
+  readonly shards: readonly { readonly keys: ShardKeys; readonly archive: Archive | null }[];
+}
+
+/** Moves what is over into the archive, shard by shard: each has a lease of its own. */
+export function archiveShards(
+  { archiveKeepMonths: months }: Pick<Config, 'archiveKeepMonths'>,
+  { redis, run, clock, shards }: ArchivedStore,
+  log: Logger,
+) {
+  // Entries of streams are named by whole milliseconds.
+  const now = (): number => Math.floor(clock.now());
+  const spread = createSpread(shards.length);
+  const running = shards.flatMap(({ keys, archive }) => {
+    if (!archive) return [];
+    const forgetting = createForgetting({ redis, run, keys, archive });
+    const { commit } = forgetting;
+    const markets = createMarketForgetting({ redis, run, keys, now, commit });
+    return startArchiving({
+      forgetting: { ...forgetting, lease: spread(forgetting.lease) },
+      async upkeep(token) {
+        await markets.forgetEnded(token);
+        const rows = await dropOldMonths(archive, months, now());
+        if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
+      },
+      openSource: () => openSource({ redis, keys, now, keepMs: PICK_MS }),
+      onError: (error) => log.warn({ err: error.message }, 'archive'),
+      ...(shards.length > 1 && { lookMs: SHARD_LOOK_MS }),
+    });
+  });
+  return {
+    async stop(): Promise<void> {
+      await Promise.all(running.map((one) => one.stop()));
+    },
+  };
+}

@@ -1,11 +1,18 @@
+import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
-import type { CandleWriter } from '../store/candles/writer';
+import type { Past } from '../store/archive/past';
+import { type CandleWriter, createCandleWriter } from '../store/candles/writer';
 import type { Journal } from '../store/journal/journal';
-import type { Agenda } from '../store/markets/agenda';
+import { type Agenda, createAgenda } from '../store/markets/agenda';
 import type { Markets } from '../store/markets/markets';
-import type { Outbox } from '../store/outbox/outbox';
+import { createOutbox, type Outbox } from '../store/outbox/outbox';
+import { addressBytes } from '../store/records/order';
 import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import { homeOf } from '../store/redis/tags';
 import type { Engine } from '../store/verbs/engine';
+import { createRaisedNonces } from '../store/verbs/invalidate';
 import { createPriceChore } from './prices';
 import { runEach, runEachMarket } from './run-each';
 import type { Chore } from './schedule';
@@ -45,7 +52,7 @@ export function createChores({
   candles,
   journalWriter,
   raisedNonces,
-}: ChoresOptions): readonly Chore[] {
+}: ChoresOptions): Chore[] {
   return [
     {
       name: 'expire-orders',
@@ -102,3 +109,42 @@ export function createChores({
     createPriceChore(candles),
   ];
 }
+
+/** The store of an exchange, whose chores are those of its shards. */
+export interface ChoreStore {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly clock: Clock;
+  /** The engine of all shards. */
+  readonly engine: Engine;
+  readonly shards: readonly {
+    readonly keys: ShardKeys;
+    readonly past: Past;
+    readonly engine: Engine;
+    readonly ownMarkets: Markets;
+    readonly journalWriter: Journal;
+  }[];
+}
+
+/** The chores of each shard. */
+export const choresOfShards = (
+  { shards: count }: Pick<Config, 'shards'>,
+  { redis, run, clock, engine: whole, shards }: ChoreStore,
+): Chore[][] =>
+  shards.map(({ keys, past, engine, ownMarkets, journalWriter }, shard) => {
+    const door = { redis, run, keys };
+    const isHome = (address: string): boolean => homeOf(addressBytes(address), count) === shard;
+    // The home of a wallet tells its nonce to the other shards before it takes the wallet off its list.
+    const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
+      (isHome(address) ? whole : engine).invalidateAll(address, nonce);
+    return createChores({
+      clock,
+      journalWriter,
+      markets: ownMarkets,
+      engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
+      agenda: createAgenda(door),
+      outbox: createOutbox(door),
+      candles: createCandleWriter({ ...door, past }),
+      raisedNonces: createRaisedNonces(door),
+    });
+  });

@@ -1,8 +1,11 @@
 import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { ChainScale } from '../exchange/order';
-import type { Lease } from '../store/outbox/lease';
+import { createLease, type Lease } from '../store/outbox/lease';
+import { createSpread } from '../store/outbox/spread';
 import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
 import { restWhileFull } from './full';
@@ -114,6 +117,41 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
       await queue.stop();
     },
   };
+}
+
+interface SettledStore {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly scale: ChainScale;
+  readonly shards: readonly (Pick<SettlementOptions, 'matches' | 'settlements' | 'reads'> & {
+    readonly keys: ShardKeys;
+  })[];
+}
+
+/** Settles the matches of each shard. */
+export function settleShards(
+  { redis, run, scale, shards }: SettledStore,
+  {
+    funds,
+    connection,
+    onError,
+  }: Pick<SettlementOptions, 'connection'> & {
+    readonly funds: 'paper' | 'chain';
+    readonly onError: (error: Error, what: string, facts: { readonly shard?: number }) => void;
+  },
+): RunningSettlement[] {
+  const spread = createSpread(shards.length);
+  return shards.map((parts, shard) =>
+    startSettlement({
+      ...parts,
+      funds,
+      scale,
+      connection,
+      relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
+      shard: shards.length > 1 ? shard : null,
+      onError: (error, what) => onError(error, what, shards.length > 1 ? { shard } : {}),
+    }),
+  );
 }
 
 function openWorker(

@@ -1,5 +1,9 @@
-import type { ModesReport } from '../store/verbs/shard-modes';
-import type { TransfersReport } from '../store/verbs/transfers';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient } from '../store/redis/scripts';
+import type { BetweenShards } from '../store/shards/exchange';
+import type { Engine } from '../store/verbs/engine';
+import { createShardModes, type ModesReport } from '../store/verbs/shard-modes';
+import { createTransfers, type TransfersReport } from '../store/verbs/transfers';
 import type { Chore } from './schedule';
 
 interface ShardChoresOptions {
@@ -49,4 +53,28 @@ export function createShardChores({
     // A market is claimed, created and listed in three steps; this chore does those that are missing.
     { name: 'finish-markets', everyMs: MARKETS_EVERY_MS, run: finishMarkets },
   ];
+}
+
+interface ShardsStore {
+  readonly redis: RedisClient;
+  readonly shards: readonly { readonly keys: ShardKeys; readonly engine: Engine }[];
+  /** Null with one shard. */
+  readonly betweenShards: BetweenShards | null;
+}
+
+/** The chores that the shards of this store have together; none with one shard. */
+export function choresBetween(
+  { redis, shards, betweenShards }: ShardsStore,
+  onBroken: ShardChoresOptions['onBroken'],
+): readonly Chore[] {
+  if (betweenShards === null) return [];
+  const { channels, finishListing } = betweenShards;
+  const keys = shards.map((shard) => shard.keys);
+  return createShardChores({
+    finishTransfers: createTransfers({ redis, channels, shards: keys }).finish,
+    enforceMode: createShardModes({ redis, shards: keys, parts: shards.map(({ engine }) => engine) })
+      .enforceMode,
+    finishMarkets: finishListing,
+    onBroken,
+  });
 }

@@ -1,5 +1,5 @@
 import { hexlify, ZeroAddress } from 'ethers';
-import { startWeb } from '../../src/app/app';
+import { startWeb } from '../../src/app/web';
 import { startWorker } from '../../src/app/worker';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
 import { createBlocks } from '../../src/chain/blocks';

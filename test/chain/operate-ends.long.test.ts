@@ -1,7 +1,7 @@
-import { laneSamples } from '../../src/app/chain-samples';
 import { checksumAddress } from '../../src/auth/address';
 import { matchOrdersData } from '../../src/chain/match-orders';
 import { createRpc } from '../../src/chain/rpc';
+import { laneSamples } from '../../src/extensions/chain/samples';
 import { settlementId } from '../../src/store/records/settlement';
 import { signedOrdersOf } from '../../src/store/records/signed-order';
 import { createShell } from '../cli/shell';

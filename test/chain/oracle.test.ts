@@ -1,10 +1,10 @@
 import { Transaction } from 'ethers';
-import { oracleOf } from '../../src/app/chain';
 import { closeStore, createStore, type Store } from '../../src/app/store';
 import type { KeySender } from '../../src/chain/key-sender';
 import type { ChainConfig } from '../../src/config/chain';
 import { type Config, loadConfig } from '../../src/config/load';
 import { lots } from '../../src/exchange/units';
+import { type OpenChain, openChain, oracleOf } from '../../src/extensions/chain/nodes';
 import { createFaucet } from '../../src/jobs/chain/faucet';
 import { createOpenOnChain } from '../../src/jobs/chain/open';
 import { createServeOracle } from '../../src/jobs/chain/oracle';
@@ -12,7 +12,7 @@ import { createFollowResults, createReportResults } from '../../src/jobs/chain/r
 import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { noteFunds } from '../../src/store/chain/funds';
-import { createChainRequests } from '../../src/store/chain/requests';
+import { type ChainRequests, createChainRequests } from '../../src/store/chain/requests';
 import { unsettledMarkets } from '../../src/store/chain/sendable';
 import { startTestRedis } from '../support/redis';
 import { ENVIRONMENT } from '../support/settings';
@@ -26,6 +26,8 @@ let nodes: Nodes;
 let server: RunningRedis;
 let config: Config & { readonly chain: ChainConfig };
 let store: Store;
+let requests: ChainRequests;
+let chain: OpenChain;
 let oracle: KeySender;
 let parts: Parameters<typeof createReportResults>[0];
 
@@ -50,20 +52,23 @@ beforeAll(async () => {
   });
   if (loaded.chain === null) throw new Error('these are paper funds');
   config = { ...loaded, chain: loaded.chain };
-  store = await createStore(config, createLogger(config, 'test', { write: () => undefined }));
+  const log = createLogger(config, 'test', { write: () => undefined });
+  store = await createStore(config, log);
   await store.clock.measure();
   const exchange = world.exchange.toLowerCase();
   await noteFunds(store.run, store.keys, { chainId: config.chainId, exchange, hold: 'cost' });
   if (store.books === null) throw new Error('there are no books');
-  const sender = oracleOf(config, config.chain, store.books.rpc);
+  requests = store.books.requests;
+  chain = openChain(config, config.chain, log);
+  const sender = oracleOf(config, config.chain, chain.rpc);
   if (sender === null) throw new Error('there is no key');
   oracle = sender;
   await nodes.ask('anvil_setBalance', address, RICH);
   parts = {
-    requests: store.chainRequests,
-    conditions: store.books.conditions,
+    requests,
+    conditions: chain.conditions,
     oracle,
-    finalBlock: store.books.finalBlock,
+    finalBlock: chain.finalBlock,
     markets: store.ownMarkets,
     view: store.reads.view,
     allMarkets: store.marketList,
@@ -74,6 +79,7 @@ beforeAll(async () => {
 afterEach(() => nodes.heal());
 afterAll(async () => {
   oracle?.stop();
+  chain?.rpc.stop();
   if (store) {
     store.clock.stop();
     closeStore(store);
@@ -131,7 +137,7 @@ test('without a recent final block only cancels are taken, and the message says 
 });
 
 test('without a worker that has the key, the faucet refuses instead of promising', async () => {
-  await expect(store.chainRequests.askFaucet(newTrader().address)).rejects.toMatchObject({
+  await expect(requests.askFaucet(newTrader().address)).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });
 });
@@ -141,7 +147,7 @@ test('the faucet pays every wallet once, and one that refuses gas money gets its
   // PUSH1 0, PUSH1 0, REVERT: a wallet with code may refuse whatever comes.
   await nodes.ask('anvil_setCode', refusing, '0x60006000fd');
   await faucet()();
-  for (const wallet of [refusing, ...others]) await store.chainRequests.askFaucet(String(wallet));
+  for (const wallet of [refusing, ...others]) await requests.askFaucet(String(wallet));
   await expect(faucet()()).rejects.toThrow(`${refusing}: it gets collateral, but takes no gas money`);
   for (let round = 0; round < 3; round++) await faucet()();
   for (const wallet of others) {
@@ -150,15 +156,15 @@ test('the faucet pays every wallet once, and one that refuses gas money gets its
   }
   expect(await world.balance(String(refusing), COLLATERAL)).toBe(AMOUNT);
   expect(await moneyOf(String(refusing))).toBe(0n);
-  expect(await store.chainRequests.thirsty()).toEqual([]);
+  expect(await requests.thirsty()).toEqual([]);
 });
 
 test('a wallet waits while no node answers, and the faucet keeps what markets need', async () => {
   const wallet = newTrader().address;
-  await store.chainRequests.askFaucet(wallet);
+  await requests.askFaucet(wallet);
   await nodes.ask('anvil_setBalance', oracle.address, `0x${(10n ** 17n).toString(16)}`);
   await expect(faucet()()).rejects.toThrow('more gas money');
-  expect(await store.chainRequests.thirsty()).toEqual([wallet]);
+  expect(await requests.thirsty()).toEqual([wallet]);
   await nodes.ask('anvil_setBalance', oracle.address, RICH);
   for (const proxy of nodes.proxies) proxy.fail(['eth_estimateGas']);
   await expect(faucet()()).rejects.toThrow();
@@ -172,14 +178,14 @@ test('a request for test funds is forgotten after an hour', async () => {
   const { redis, keys, clock } = store;
   const later = createChainRequests({ redis, keys, now: () => clock.now() + 3_700_000 });
   const wallet = newTrader().address;
-  await store.chainRequests.askFaucet(wallet);
+  await requests.askFaucet(wallet);
   expect(await later.thirsty()).toEqual([]);
-  expect(await store.chainRequests.thirsty()).not.toContain(wallet);
+  expect(await requests.thirsty()).not.toContain(wallet);
 });
 
 test('a registration that the chain would refuse costs nothing, and no role is needed for one that it takes', async () => {
   const terms = await create('May the oracle register?');
-  await store.chainRequests.openMarket(terms.id);
+  await requests.openMarket(terms.id);
   const { conditions } = parts;
   const open = createOpenOnChain(parts);
   const refused = createOpenOnChain({
@@ -205,7 +211,7 @@ test('a registration that the chain would refuse costs nothing, and no role is n
 test('a lie of one node opens no market, and ends none', async () => {
   const [liar] = nodes.proxies;
   const unregistered = await create('Does a lie open me?');
-  await store.chainRequests.openMarket(unregistered.id);
+  await requests.openMarket(unregistered.id);
   const open = await openMarketOf(world.deployer, 'Does a lie end me?');
   await finalize();
   // This node says that every token is registered, and that every condition has a result.
@@ -236,7 +242,7 @@ test('a market follows its own oracle, and a result that is none closes it befor
 });
 
 test('a result that is not due is not reported, and can be withdrawn until it is', async () => {
-  const { wantResult, wantedResults, withdrawResult } = store.chainRequests;
+  const { wantResult, wantedResults, withdrawResult } = requests;
   const terms = await openMarketOf(oracle.address, 'Was it a mistake?');
   const result = { outcome: 0, evidence: null } as const;
   await wantResult(terms.id, { ...result, dueMs: store.clock.now() + 600_000 });
@@ -255,7 +261,7 @@ test('a result that is not due is not reported, and can be withdrawn until it is
 });
 
 test('the last matches of a market are settled before its result is reported, for ten minutes', async () => {
-  const { wantResult } = store.chainRequests;
+  const { wantResult } = requests;
   const terms = await openMarketOf(oracle.address, 'Who was late?');
   const other = await openMarketOf(oracle.address, 'Who was not?');
   const settlement = {

@@ -1,5 +1,5 @@
 import { hashMessage, id, SigningKey, Wallet } from 'ethers';
-import { signInSignatures } from '../../src/app/access';
+import { signInSignatures } from '../../src/auth/access';
 import { createWalletSignatures } from '../../src/chain/wallet-signature';
 import type { Answer } from '../support/client';
 import { type Listener, listen } from '../support/listener';

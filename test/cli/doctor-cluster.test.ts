@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { startWeb, type Web } from '../../src/app/app';
+import { startWeb, type Web } from '../../src/app/web';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';

@@ -1,5 +1,5 @@
 import { commandsOf, EXTENSIONS } from '../../src/app/extensions';
-import { PROGRAM } from '../../src/app/program';
+import { PROGRAM } from '../../src/app/process';
 import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
 import { type Environment, loadConfig } from '../../src/config/load';

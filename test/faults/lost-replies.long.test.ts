@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
-import { startWeb, type Web } from '../../src/app/app';
+import { startWeb, type Web } from '../../src/app/web';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { addressBytes } from '../../src/store/records/order';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Running } from '../../src/app/app';
+import type { Running } from '../../src/app/process';
 import { startWorker } from '../../src/app/worker';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Running } from '../../src/app/app';
+import type { Running } from '../../src/app/process';
 import { startWorker } from '../../src/app/worker';
 import { loadRecovery } from '../../src/auth/recovery';
 import { loadConfig } from '../../src/config/load';

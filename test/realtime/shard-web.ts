@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openOutboxes } from '../../src/app/outboxes';
-import { openShard } from '../../src/app/shards';
+import { checksumAddress } from '../../src/auth/address';
 import type { Sessions } from '../../src/auth/sessions';
 import { loadConfig } from '../../src/config/load';
 import { chainScale } from '../../src/exchange/order';
 import { micro } from '../../src/exchange/units';
 import { noPace } from '../../src/http/guard/request-pacing';
 import { createLogger } from '../../src/log';
+import { openOutboxes } from '../../src/realtime/outboxes';
 import { createRealtime } from '../../src/realtime/realtime';
 import { runProbe } from '../../src/store/health/health';
 import type { Reads } from '../../src/store/reads/reads';
@@ -16,6 +16,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import type { ShardCount } from '../../src/store/redis/tags';
+import { openShard } from '../../src/store/shard';
 import { broadcastsOverShards } from '../../src/store/shards/broadcasts';
 import { createDirectory, partOf } from '../../src/store/shards/directory';
 import { standingsOverShards } from '../../src/store/shards/standings';
@@ -36,7 +37,16 @@ export async function openShards(url: string, logged: string[] = []) {
   const run = createScripts(redis);
   const clock = createClock(() => runProbe(run, shardKeys()));
   await clock.measure();
-  const shared = { config, redis, run, clock, scale: chainScale(18), grantMicro: GRANT, archive: null };
+  const shared = {
+    config,
+    redis,
+    run,
+    clock,
+    scale: chainScale(18),
+    checksum: checksumAddress,
+    grantMicro: GRANT,
+    archive: null,
+  };
   const shards = Array.from({ length: COUNT }, (_, k) => {
     const keys = shardKeys(k);
     return {

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startWeb, type Web } from '../../src/app/app';
+import { startWeb, type Web } from '../../src/app/web';
 import { type Environment, loadConfig } from '../../src/config/load';
 import { micro } from '../../src/exchange/units';
 import { createLogger } from '../../src/log';

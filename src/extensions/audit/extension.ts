@@ -1,4 +1,4 @@
-import type { Extension } from '../../app/extension';
+import type { Extension } from '../../app/extensions';
 import { addAudit } from './cli/commands';
 import { auditEndpoints } from './routes/audit';
 import { AUDIT_OPERATIONS } from './wire/operations';

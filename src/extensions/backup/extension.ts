@@ -1,4 +1,4 @@
-import type { Extension } from '../../app/extension';
+import type { Extension } from '../../app/extensions';
 import { addBackup } from './cli/commands';
 
 /** Copies all data of the exchange into a file, and back. */

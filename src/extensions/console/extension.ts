@@ -1,4 +1,4 @@
-import type { Extension } from '../../app/extension';
+import type { Extension } from '../../app/extensions';
 import type { Context } from '../../http/context';
 import { logPageActions } from '../../http/server/operators-log';
 import { createBoard } from './board';

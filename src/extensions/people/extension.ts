@@ -1,4 +1,4 @@
-import type { Extension } from '../../app/extension';
+import type { Extension } from '../../app/extensions';
 import { free } from '../../wire/costs';
 import { addPeople } from './cli/commands';
 import { commentEndpoints } from './routes/comments';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Extension } from '../../app/extension';
+import type { Extension } from '../../app/extensions';
 import { loadFiles } from '../../http/server/static-files';
 import { createCardDrawing } from './card-drawing';
 import { serveCards } from './cards';

@@ -1,5 +1,5 @@
 import type { Express, RequestHandler, Response } from 'express';
-import type { WebHost } from '../../app/extension';
+import type { WebHost } from '../../app/extensions';
 import type { Store } from '../../app/store';
 import type { MarketView } from '../../exchange/facts';
 import { clientAddress } from '../../http/guard/client-address';

@@ -1,5 +1,12 @@
+import type { Config } from '../../config/load';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+
+interface Door {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
 
 /** The chain that has the funds of a Redis, as it was noted when its data was new. */
 export interface FundsMark {
@@ -46,4 +53,29 @@ export function otherFunds(own: FundsMark | null, noted: FundsMark | null): stri
   return other
     ? `the data belongs to ${other} ${noted[other]}, and this program to ${own[other]}: use another Redis`
     : null;
+}
+
+/** The mark of a program with this configuration; null for paper funds. */
+const ownMark = (config: Config): FundsMark | null =>
+  config.chain && {
+    chainId: config.chainId,
+    exchange: config.exchangeAddress.toLowerCase(),
+    hold: 'cost',
+  };
+
+/** Returns the reason why this program must not use the data; it notes the chain of empty data. */
+export async function otherFundsOf(config: Config, { redis, run, keys }: Door): Promise<string | null> {
+  const own = ownMark(config);
+  return otherFunds(own, own === null ? await readFunds(redis, keys) : await noteFunds(run, keys, own));
+}
+
+/** The same without a note, for a program that may only look. */
+export async function otherFundsSeen(
+  config: Config,
+  { redis, keys }: Pick<Door, 'redis' | 'keys'>,
+): Promise<string | null> {
+  const own = ownMark(config);
+  const noted = await readFunds(redis, keys);
+  const isEmpty = noted === null && (await redis.exists(keys.markets)) === 0;
+  return own !== null && isEmpty ? null : otherFunds(own, noted);
 }

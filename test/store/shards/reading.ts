@@ -64,16 +64,15 @@ export async function openReading(options: ReadingOptions) {
   const [first] = parts;
   if (!first) throw new Error('no shard');
   const home = shards[0] as ShardKeys;
-  const several =
+  const betweenShards =
     parts.length === 1
-      ? { directory: null, channels: null }
+      ? null
       : {
           directory: createDirectory({ redis, keys: home, count: shards.length as ShardCount }),
           channels: createChannels({ redis, run, shards }),
         };
-  const { directory, channels } = several;
   const whole =
-    directory === null || channels === null
+    betweenShards === null
       ? first
       : readingOverShards({
           redis,
@@ -82,10 +81,9 @@ export async function openReading(options: ReadingOptions) {
           names: home.marketNames,
           doubts,
           grantMicro,
-          directory,
-          channels,
+          ...betweenShards,
         });
-  const people = openPeople({ redis, run, shards: parts, ...several });
+  const people = openPeople({ redis, run, shards: parts, betweenShards });
 
   /** Every match, oldest first, whichever shard it is in. */
   async function matches(): Promise<MatchRef[]> {

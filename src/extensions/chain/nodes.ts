@@ -1,17 +1,17 @@
-import { checksumAddress } from '../auth/address';
-import { createBlocks } from '../chain/blocks';
-import { approvalCalls, type Contracts, createConditions } from '../chain/conditions';
-import { createKeySender } from '../chain/key-sender';
-import { createRpc, type Rpc } from '../chain/rpc';
-import { createKeySigner, createRemoteSigner } from '../chain/signer';
-import { createWalletReader } from '../chain/wallet-reader';
-import { createWalletSignatures } from '../chain/wallet-signature';
-import type { ChainConfig } from '../config/chain';
-import type { Config } from '../config/load';
-import type { Logger } from '../log';
-import type { Metrics } from '../metrics/metrics';
+import { checksumAddress } from '../../auth/address';
+import { type Blocks, createBlocks } from '../../chain/blocks';
+import { approvalCalls, type Conditions, type Contracts, createConditions } from '../../chain/conditions';
+import { createKeySender } from '../../chain/key-sender';
+import { createRpc, type Rpc } from '../../chain/rpc';
+import { createKeySigner, createRemoteSigner } from '../../chain/signer';
+import { createWalletReader, type WalletReader } from '../../chain/wallet-reader';
+import type { ChainConfig } from '../../config/chain';
+import type { Config } from '../../config/load';
+import type { Logger } from '../../log';
+import type { Check } from '../../store/health/doctor';
+import type { ChainConfigFacts } from '../../wire/answers/chain';
 
-export const contractsOf = (config: Config): Contracts => ({
+const contractsOf = (config: Config): Contracts => ({
   exchangeAddress: checksumAddress(config.exchangeAddress),
   collateralAddress: checksumAddress(config.collateralAddress),
   conditionalTokensAddress: checksumAddress(config.conditionalTokensAddress),
@@ -20,7 +20,17 @@ export const contractsOf = (config: Config): Contracts => ({
 const asIs = (answer: unknown): unknown => answer;
 
 /** The parts of a process that talk to the chain; they hold no key. */
-export function openChain(config: Config, chain: ChainConfig, log: Pick<Logger, 'warn'>) {
+export interface OpenChain {
+  readonly rpc: Rpc;
+  readonly blocks: Blocks;
+  readonly wallets: WalletReader;
+  readonly contracts: Contracts;
+  readonly conditions: Conditions;
+  /** The number of the newest final block, as 0x hex. */
+  finalBlock(): Promise<string>;
+}
+
+export function openChain(config: Config, chain: ChainConfig, log: Pick<Logger, 'warn'>): OpenChain {
   const rpc = createRpc(chain.rpcUrls, {
     onAside: (node, why) =>
       log.warn(
@@ -51,21 +61,6 @@ export function openChain(config: Config, chain: ChainConfig, log: Pick<Logger, 
   };
 }
 
-/** Null without CHAIN_RPC_URL: only keys sign then. */
-export const openWalletSignatures = (
-  { walletRpcUrls, chainId }: Config,
-  log: Logger,
-  metrics: Pick<Metrics, 'walletSignature'>,
-) =>
-  walletRpcUrls.length === 0
-    ? null
-    : createWalletSignatures({
-        rpc: createRpc(walletRpcUrls),
-        chainId,
-        log,
-        onChecked: metrics.walletSignature,
-      });
-
 /** Signs settlements; `stop` ends the requests to a remote one. */
 export function signerOf({ operatorKeys, operatorSignerUrl: url }: ChainConfig) {
   if (url === null) return { signer: createKeySigner(operatorKeys), stop: () => undefined };
@@ -80,8 +75,21 @@ export const oracleOf = ({ chainId }: Config, chain: ChainConfig, rpc: Rpc) =>
     : createKeySender({ rpc, chainId, key: chain.oracleKey, gasPriceMaxWei: chain.gasPriceMaxWei });
 
 /** The part of GET /config about the chain. */
-export const chainFacts = (config: Config, { publicRpcUrl, confirmations }: ChainConfig) => ({
+export const chainFacts = (
+  { publicRpcUrl, confirmations }: ChainConfig,
+  contracts: Contracts,
+): ChainConfigFacts => ({
   rpcUrl: publicRpcUrl,
-  approvals: approvalCalls(contractsOf(config)),
+  approvals: approvalCalls(contracts),
   confirmations,
 });
+
+/** The nodes of the chain that this process asks last. */
+export const nodesSetAside = (rpc: Pick<Rpc, 'health'>): Check[] =>
+  rpc
+    .health()
+    .flatMap(({ name, aside }): Check[] =>
+      aside === null
+        ? []
+        : [{ name: `node ${name}`, verdict: 'warn', detail: `this process asks it last: ${aside}` }],
+    );

@@ -6,19 +6,18 @@ import {
   redeemCalls,
   reportCall,
   splitCalls,
-} from '../chain/conditions';
-import type { Config } from '../config/load';
-import type { WalletCall } from '../exchange/chain';
-import { Refusal } from '../exchange/errors';
-import { type Balance, type Balances, type MarketView, totalOf } from '../exchange/facts';
-import type { ChainScale } from '../exchange/order';
-import { formatMicro } from '../exchange/units';
-import type { ChainRequests } from '../store/chain/requests';
-import type { Markets } from '../store/markets/markets';
-import type { Reads } from '../store/reads/reads';
-import { marketNotOpen } from '../store/redis/refusals';
-import type { Engine } from '../store/verbs/engine';
-import { contractsOf } from './chain';
+} from '../../chain/conditions';
+import type { Config } from '../../config/load';
+import type { WalletCall } from '../../exchange/chain';
+import { Refusal } from '../../exchange/errors';
+import { type Balance, type Balances, type MarketView, totalOf } from '../../exchange/facts';
+import type { ChainScale } from '../../exchange/order';
+import { formatMicro } from '../../exchange/units';
+import type { ChainRequests } from '../../store/chain/requests';
+import type { Markets } from '../../store/markets/markets';
+import type { Reads } from '../../store/reads/reads';
+import { marketNotOpen } from '../../store/redis/refusals';
+import type { Engine } from '../../store/verbs/engine';
 
 interface WalletParts {
   readonly requests: ChainRequests;
@@ -26,17 +25,17 @@ interface WalletParts {
   /** Reads the wallet from the chain, with its tokens of the market. */
   readonly see: (wallet: string, marketId: string) => Promise<void>;
   readonly scale: ChainScale;
+  readonly contracts: Contracts;
 }
 
 /** With funds on a chain, wallets split, merge and redeem themselves, and the worker serves the faucet. */
 export function walletsOnChain(
-  config: Config,
-  { requests, reads, see, scale }: WalletParts,
+  network: Config['network'],
+  { requests, reads, see, scale, contracts }: WalletParts,
 ): Pick<Engine, 'credit' | 'convert' | 'redeem' | 'raiseNonce'> {
-  const contracts = contractsOf(config);
   return {
     async credit(address) {
-      if (config.network === 'mainnet')
+      if (network === 'mainnet')
         throw new Refusal('NOT_FOUND', 'there is no faucet on mainnet; a wallet needs funds of its own');
       await requests.askFaucet(address);
     },

@@ -1,4 +1,4 @@
-import { createLogThrottle } from '../src/app/log-throttle';
+import { createLogThrottle } from '../src/log';
 
 /** A log that remembers, and a clock that the test sets. */
 function createLog() {

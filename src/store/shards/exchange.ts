@@ -1,31 +1,42 @@
-import type { Config } from '../config/load';
-import type { Metrics } from '../metrics/metrics';
-import type { ShardKeys } from '../store/redis/keys';
-import { auditOverShards } from '../store/shards/audit';
-import { broadcastsOverShards } from '../store/shards/broadcasts';
-import { createDirectory } from '../store/shards/directory';
-import { journalRebuildOverShards } from '../store/shards/journal-rebuild';
-import { marketListOverShards } from '../store/shards/market-list';
-import { createListing } from '../store/shards/markets';
-import { presenceOverShards } from '../store/shards/presence';
-import { readingOverShards } from '../store/shards/reading';
-import { standingsOverShards } from '../store/shards/standings';
-import { createWalletShards } from '../store/shards/wallet-shards';
-import { type ChannelOptions, createChannels } from '../store/verbs/channels';
-import type { Engine } from '../store/verbs/engine';
-import { createShards } from '../store/verbs/shards';
-import type { ShardParts, SharedParts } from './shards';
+import type { Config } from '../../config/load';
+import type { ShardKeys } from '../redis/keys';
+import type { ShardParts, SharedParts } from '../shard';
+import { type ChannelOptions, type Channels, createChannels } from '../verbs/channels';
+import type { Engine } from '../verbs/engine';
+import { createShards } from '../verbs/shards';
+import { auditOverShards } from './audit';
+import { broadcastsOverShards } from './broadcasts';
+import { createDirectory, type Directory } from './directory';
+import { journalRebuildOverShards } from './journal-rebuild';
+import { marketListOverShards } from './market-list';
+import { createListing } from './markets';
+import { presenceOverShards } from './presence';
+import { readingOverShards } from './reading';
+import { standingsOverShards } from './standings';
+import { createWalletShards } from './wallet-shards';
+
+/** What the shards of an exchange have together. */
+export interface BetweenShards {
+  /** Which shard has a market. */
+  readonly directory: Directory;
+  readonly channels: Channels;
+  /** Creates and lists the markets that were only claimed. */
+  readonly finishListing: () => Promise<void>;
+}
 
 /** The engine, the lists and the reads of an exchange of several shards, made of the parts of each. */
 export function openOverShards(
   config: Config,
   shared: Omit<SharedParts, 'archive'> & {
     readonly waiting: ChannelOptions['waiting'] | null;
-    readonly metrics: Pick<Metrics, 'pulled' | 'transferred'>;
+    /** Called for each transfer that leaves a shard. */
+    readonly onSent: (from: number) => void;
+    /** Called for each command whose shard had too little collateral, with how it ended. */
+    readonly onGather: (end: string) => void;
   },
   parts: readonly ShardParts[],
 ) {
-  const { redis, run, waiting, grantMicro, metrics } = shared;
+  const { redis, run, waiting, grantMicro, onSent, onGather } = shared;
   const shards = parts.map(({ keys }) => keys);
   const keys = shards[0] as ShardKeys;
   const directory = createDirectory({ redis, keys, count: config.shards });
@@ -33,7 +44,7 @@ export function openOverShards(
     redis,
     run,
     shards,
-    onSent: metrics.transferred,
+    onSent,
     ...(waiting && { waiting }),
   });
   const { shardOf } = directory;
@@ -48,7 +59,7 @@ export function openOverShards(
     grantMicro,
     pasts: parts.map(({ past }) => past),
     makersMax: config.matchMakersMax,
-    onGather: metrics.pulled,
+    onGather,
   });
   const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
   const listing = createListing({
@@ -67,10 +78,9 @@ export function openOverShards(
     shards: parts,
     names: keys.allNames,
   });
+  const betweenShards: BetweenShards = { directory, channels, finishListing: listing.finish };
   return {
-    directory,
-    listing,
-    channels,
+    betweenShards,
     standings,
     ...reading,
     /** Of each shard. */

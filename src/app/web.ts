@@ -1,6 +1,9 @@
 import path from 'node:path';
-import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature';
+import { createAccess } from '../auth/access';
+import { KEYS_MAX } from '../auth/api-keys';
+import { createOrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
+import { openWalletSignatures } from '../chain/wallet-signature';
 import { withoutKeys } from '../config/chain';
 import type { Config } from '../config/load';
 import { clientAddress } from '../http/guard/client-address';
@@ -11,27 +14,20 @@ import { loadFiles } from '../http/server/static-files';
 import { createQueueCounts } from '../jobs/queue-counts';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
+import { openOutboxes } from '../realtime/outboxes';
 import { createRealtime } from '../realtime/realtime';
 import { CONGESTED } from '../store/chain/standstill';
 import { watchBacklog } from '../store/outbox/backlog';
-import type { RedisClient } from '../store/redis/scripts';
+import { createKeyStore } from '../store/people/api-keys';
+import { createNonceStore } from '../store/people/nonces';
+import { createSessionStore } from '../store/people/sessions';
+import { createMarketListRefresh } from '../store/shards/market-list';
 import { SOCKET_LIMITS } from '../wire/limits';
-import { createAccess } from './access';
-import { chainFacts } from './chain';
 import { apiOf, chosenExtensions } from './extensions';
-import { createMarketListRefresh } from './market-list-refresh';
-import { observe, observeWeb } from './observe';
-import { openOutboxes } from './outboxes';
-import { PROGRAM } from './program';
+import { observe, observeWeb } from './metrics';
+import { PROGRAM, type Running } from './process';
 import { runStartupChecks } from './startup-checks';
 import { closeStore, createStore } from './store';
-
-/** A running part that can be stopped. Stopping it twice has the effect of stopping it once. */
-export interface Running {
-  /** Makes /readyz fail while requests are still served, so that a load balancer sends no more of them before `stop`. */
-  drain?(): void;
-  stop(graceMs: number): Promise<void>;
-}
 
 /** A web process and the port it listens on. */
 export interface Web extends Running {
@@ -50,19 +46,6 @@ const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
 const BACKLOGGED = ['BACKLOG', 'the exchange is catching up with accepted orders; retry shortly'] as const;
 
-const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerifier> =>
-  createOrderVerifier({
-    name: config.eip712Name,
-    chainId: config.chainId,
-    verifyingContract: config.exchangeAddress,
-    otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
-    contractsSign: config.walletRpcUrls.length > 0,
-    ...options,
-  });
-
-const openCounts = (connection: RedisClient, shards: number, log: Logger) =>
-  createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'), shards);
-
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
 export async function startWeb(given: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const config = withoutKeys(given);
@@ -70,17 +53,36 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
   await runStartupChecks(config, store);
-  const { redis, clock, metrics, standings } = store;
-  const verifier = await createVerifier(config, options);
+  const { redis, run, clock, metrics, standings, books } = store;
+  const verifier = await createOrderVerifier({
+    name: config.eip712Name,
+    chainId: config.chainId,
+    verifyingContract: config.exchangeAddress,
+    otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
+    contractsSign: config.walletRpcUrls.length > 0,
+    ...options,
+  });
   const eventLoop = watchEventLoop();
-  const queues = openCounts(redis, config.shards, log);
-  // When a session or key ends, its sockets are closed on every replica at once.
-  const access = createAccess(config, store, log, (sid) => realtime.endSession(sid));
+  const queues = createQueueCounts(
+    redis,
+    (error) => log.debug({ err: error.message }, 'queues'),
+    config.shards,
+  );
+  const walletSignatures = openWalletSignatures(config, { log, onChecked: metrics.walletSignature });
+  const access = createAccess({
+    config,
+    sessionStore: createSessionStore(store),
+    keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
+    burntNonces: createNonceStore(store),
+    walletSignatures,
+    nowMs: clock.now,
+    // When a session or key ends, its sockets are closed on every replica at once.
+    onOver: (sid) => realtime.endSession(sid),
+  });
   const realtime = createRealtime({ ...store, ...openOutboxes(store, log), ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
-  const congestion = store.books?.congestion;
-  const listed = createMarketListRefresh(store);
+  const marketListRefresh = createMarketListRefresh(store);
   const parts = extensions.flatMap(
     (extension) => extension.web?.({ config, log, store, replicas: realtime.replicas }) ?? [],
   );
@@ -89,19 +91,20 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     ...access,
     api: apiOf(extensions),
     extensions: parts,
+    walletSignatures,
     shedding,
     arrivedAt: eventLoop.arrivedAt,
     behind() {
       if (backlog.isTooLong()) return BACKLOGGED;
-      return congestion?.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null;
+      return books?.congestion.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null;
     },
     onModeChange: realtime.modeChanged,
     standing: standings.current,
     refusedForMs: standings.refusedForMs,
     observer: metrics,
     metrics: metrics.expose,
-    chain: config.chain && chainFacts(config, config.chain),
-    freshen: store.books?.seeing.refresh ?? (async () => undefined),
+    chain: books?.facts ?? null,
+    freshen: books?.refresh ?? (async () => undefined),
     docs: loadFiles(DOCS_FOLDER),
     program: PROGRAM,
     config,
@@ -113,22 +116,27 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   standings.onEpoch(realtime.newEpoch);
   const pace = config.rateLimit ? createPace(SOCKET_LIMITS.pace) : noPace;
   realtime.attach(http.server, { addressOf: clientAddress, pace }, http.performOrder);
-  const stop = async (graceMs: number) => {
-    await realtime.stop(graceMs);
-    await http.stop(graceMs);
-    await Promise.all([queues.stop(), ...parts.map((part) => part.stop?.())]);
-    congestion?.stop();
-    for (const part of [eventLoop, backlog, clock, standings, access, listed]) part.stop();
-    closeStore(store);
-  };
   try {
-    await listed.start();
+    await marketListRefresh.start();
     const port = await http.listen(config.port, config.host ?? undefined);
     realtime.start();
     backlog.start();
-    congestion?.start();
+    books?.congestion.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
-    return { port, endpoints: http.endpoints, drain: http.drain, stop };
+    return {
+      port,
+      endpoints: http.endpoints,
+      drain: http.drain,
+      async stop(graceMs) {
+        await realtime.stop(graceMs);
+        await http.stop(graceMs);
+        await Promise.all([queues.stop(), ...parts.map((part) => part.stop?.())]);
+        books?.congestion.stop();
+        walletSignatures?.stop();
+        for (const part of [eventLoop, backlog, clock, standings, marketListRefresh]) part.stop();
+        closeStore(store);
+      },
+    };
   } catch (error) {
     await realtime.stop(0);
     closeStore(store);

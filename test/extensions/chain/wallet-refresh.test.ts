@@ -1,9 +1,9 @@
-import { createWalletRefresh } from '../../../src/app/wallet-refresh';
 import type { MarketView } from '../../../src/exchange/facts';
 import { micro } from '../../../src/exchange/units';
+import { createWalletRefresh } from '../../../src/extensions/chain/wallet-refresh';
 import { createEngine } from '../../../src/store/verbs/engine';
+import { alice, codeOf, told, withBooks } from '../../store/chain/with-books';
 import type { ChainBooks } from '../../support/chain-books';
-import { alice, codeOf, told, withBooks } from './with-books';
 
 /** Which wallets a web process reads for GET /me/balances. */
 const open = withBooks();

@@ -5,10 +5,7 @@ import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
 import { archiveAnswers } from '../store/archive/answers';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
-import type { ChainCursor } from '../store/chain/accounts';
 import type { Congestion } from '../store/chain/congestion';
-import { createIntents, LANE_STATES } from '../store/chain/intents';
-import type { ChainRequests } from '../store/chain/requests';
 import type { DurabilityChecks, DurabilityState } from '../store/health/durability';
 import { infoOf, number } from '../store/health/info';
 import { readRuns } from '../store/health/runs';
@@ -17,9 +14,8 @@ import type { Clock } from '../store/redis/clock';
 import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
-import { failureSamples, laneSamples, unsettledSamples } from './chain-samples';
-import { PROGRAM } from './program';
-import type { ShardParts } from './shards';
+import type { ShardParts } from '../store/shard';
+import { PROGRAM } from './process';
 import type { Store } from './store';
 
 /** The part of the composition root that connects the gauges of docs/run/metrics.md with their sources. */
@@ -37,7 +33,6 @@ export interface Observed {
   >[];
   readonly queues: QueueCounts;
   readonly books: Store['books'];
-  readonly chainRequests: ChainRequests;
   readonly run: RunScript;
 }
 
@@ -74,10 +69,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
       { name: 'exchange_last_failure_time_seconds', value: failedMs / 1_000, labels: { command } },
     ]),
   );
-  const { books } = observed;
-  if (books) metrics.sample(() => chainSamples(observed, books));
-  if (books) metrics.sample(() => unsettledSamples(books.ledger));
-  if (books) metrics.sample(() => failureSamples(observed));
+  for (const sample of observed.books?.samples ?? []) metrics.sample(sample);
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({
       name: 'exchange_jobs',
@@ -166,50 +158,6 @@ async function settlementSamples(shard: ShardObserved): Promise<Sample[]> {
     { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age, labels },
   ];
 }
-
-async function chainSamples(observed: Observed, books: NonNullable<Store['books']>): Promise<Sample[]> {
-  const { clock, chainRequests } = observed;
-  const intents = createIntents(observed);
-  const [cursor, lanes, open, opening, results, faucet] = await Promise.all([
-    books.ledger.cursor(),
-    intents.lanes(),
-    intents.list(),
-    chainRequests.opening(),
-    chainRequests.wantedResults(),
-    chainRequests.thirsty(),
-  ]);
-  const waiting = { opening: opening.length, result: results.size, faucet: faucet.length };
-  return [
-    ...(cursor === null ? [] : cursorSamples(cursor, clock.now())),
-    ...LANE_STATES.map(
-      (state): Sample => ({
-        name: 'exchange_chain_lanes',
-        value: lanes.filter((lane) => lane.state === state).length,
-        labels: { state },
-      }),
-    ),
-    { name: 'exchange_chain_open_transactions', value: open.length },
-    {
-      name: 'exchange_chain_replacements',
-      value: open.reduce((sum, { hashes }) => sum + hashes.length - 1, 0),
-    },
-    ...(await laneSamples(books, lanes)),
-    ...Object.entries(waiting).map(
-      ([what, value]): Sample => ({ name: 'exchange_chain_waiting', value, labels: { what } }),
-    ),
-    ...books.rpc.health().flatMap(({ name: node, failures, contradicted, aside }): Sample[] => [
-      { name: 'exchange_chain_node_failures', value: failures, labels: { node } },
-      { name: 'exchange_chain_node_contradictions', value: contradicted, labels: { node } },
-      { name: 'exchange_chain_node_set_aside', value: Number(aside !== null), labels: { node } },
-    ]),
-  ];
-}
-
-const cursorSamples = ({ final, followedMs, head }: ChainCursor, nowMs: number): Sample[] => [
-  { name: 'exchange_chain_final_block', value: final.number },
-  { name: 'exchange_chain_final_age_seconds', value: Math.max(0, nowMs - followedMs) / 1_000 },
-  { name: 'exchange_chain_head_lag_blocks', value: head ? Math.max(0, head.number - final.number) : 0 },
-];
 
 async function archiveSamples({ redis, keys, clock, archive, labels }: ShardObserved): Promise<Sample[]> {
   const [{ left, lagMs, heldMs }, answers] = await Promise.all([

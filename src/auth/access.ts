@@ -1,44 +1,49 @@
-import { type ApiKeys, createApiKeys } from '../auth/api-keys';
-import { createNonces } from '../auth/nonces';
-import { createSessions, type Sessions } from '../auth/sessions';
-import { createSignIn, type SignIn, type VerifyContractSignature } from '../auth/siwe';
-import { createTokens } from '../auth/tokens';
 import type { Config } from '../config/load';
 import type { WalletSignatures } from '../exchange/wallet-signature';
-import type { Logger } from '../log';
-import { createNonceStore } from '../store/people/nonces';
-import { openWalletSignatures } from './chain';
-import type { Store } from './store';
+import { type ApiKeys, createApiKeys, type KeyStore } from './api-keys';
+import { createNonces } from './nonces';
+import { createSessions, type SessionStore, type Sessions } from './sessions';
+import { type BurntNonces, createSignIn, type SignIn, type VerifyContractSignature } from './siwe';
+import { createTokens } from './tokens';
 
-/** The part of the composition root that identifies callers. */
+/** Signs callers in, and identifies them by a session or an API key. */
 export interface Access {
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
-  /** Null where no node is configured: only keys sign then. */
-  readonly walletSignatures: WalletSignatures | null;
-  /** Identifies the caller by a session or an API key. */
+  /** Whether the session or the API key with this id is live. */
   isLive(sid: string): Promise<boolean>;
-  stop(): void;
 }
 
-/** Calls `onOver` for each session that logged out and each API key that was deleted. */
-export function createAccess(
-  config: Config,
-  store: Store,
-  log: Logger,
-  onOver: (sid: string) => void,
-): Access {
-  const { run, sessionStore, keyStore, clock } = store;
+interface AccessOptions {
+  readonly config: Pick<Config, 'jwtSecrets' | 'publicBaseUrl' | 'chainId'>;
+  readonly sessionStore: SessionStore;
+  readonly keyStore: KeyStore;
+  readonly burntNonces: BurntNonces;
+  /** Null where no node is configured: only keys sign then. */
+  readonly walletSignatures: WalletSignatures | null;
+  /** The clock of Redis. */
+  readonly nowMs: () => number;
+  /** Called for each session that logged out and each API key that was deleted. */
+  readonly onOver: (sid: string) => void;
+}
+
+export function createAccess({
+  config,
+  sessionStore,
+  keyStore,
+  nowMs,
+  onOver,
+  ...parts
+}: AccessOptions): Access {
+  const { burntNonces, walletSignatures } = parts;
   const { jwtSecrets: secrets, publicBaseUrl, chainId } = config;
   const audience = `chain:${chainId}`;
-  const apiKeys = createApiKeys({ store: keyStore, nowMs: clock.now, onRemoved: onOver });
-  const walletSignatures = openWalletSignatures(config, log, store.metrics);
+  const apiKeys = createApiKeys({ store: keyStore, nowMs, onRemoved: onOver });
   return {
     apiKeys,
-    walletSignatures,
     sessions: createSessions({
-      tokens: createTokens({ secrets, issuer: publicBaseUrl, audience, nowMs: clock.now }),
+      tokens: createTokens({ secrets, issuer: publicBaseUrl, audience, nowMs }),
       apiKeys,
       store: sessionStore,
       onLogout: onOver,
@@ -48,12 +53,11 @@ export function createAccess(
       uri: publicBaseUrl,
       chainId,
       nonces: createNonces({ secrets, audience }),
-      burnt: createNonceStore({ run }),
+      burnt: burntNonces,
       verifyContractSignature: walletSignatures && signInSignatures(walletSignatures),
-      nowMs: clock.now,
+      nowMs,
     }),
     isLive: async (sid) => (await apiKeys.isLive(sid)) ?? sessionStore.isLive(sid),
-    stop: () => walletSignatures?.stop(),
   };
 }
 

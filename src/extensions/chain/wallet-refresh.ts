@@ -1,13 +1,13 @@
-import type { OwedReader } from '../chain/owed';
-import type { FoundWallet, WalletLookup } from '../chain/wallet-lookup';
-import type { TokenQuery } from '../chain/wallet-reader';
-import type { WalletCall } from '../exchange/chain';
-import { Refusal } from '../exchange/errors';
-import type { MarketView, Owed } from '../exchange/facts';
-import type { Micro } from '../exchange/units';
-import type { ChainAccounts } from '../store/chain/accounts';
-import type { Observing } from '../store/chain/observing';
-import type { Reads } from '../store/reads/reads';
+import type { OwedReader } from '../../chain/owed';
+import type { FoundWallet, WalletLookup } from '../../chain/wallet-lookup';
+import type { TokenQuery } from '../../chain/wallet-reader';
+import type { WalletCall } from '../../exchange/chain';
+import { Refusal } from '../../exchange/errors';
+import type { MarketView, Owed } from '../../exchange/facts';
+import type { Micro } from '../../exchange/units';
+import type { ChainAccounts } from '../../store/chain/accounts';
+import type { Observing } from '../../store/chain/observing';
+import type { Reads } from '../../store/reads/reads';
 
 interface WalletRefreshOptions {
   readonly lookup: WalletLookup;

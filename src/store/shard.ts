@@ -1,30 +1,29 @@
-import { checksumAddress } from '../auth/address';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
-import { createPast, NO_PAST, type Past } from '../store/archive/past';
-import { type Audit, createAudit } from '../store/audit/audit';
-import { createHistory, type History } from '../store/candles/history';
-import { createDurabilityChecks, type ShardDurabilityChecks } from '../store/health/durability';
-import { createJournal, type Journal } from '../store/journal/journal';
-import { createJournalReads, type JournalReads } from '../store/journal/reads';
-import { createJournalRebuild, type JournalRebuild } from '../store/journal/rebuild';
-import { createStoredLines } from '../store/journal/stored';
-import { type AccountLogs, createAccountLogs } from '../store/outbox/account-log';
-import { createOutboxLag, type LagGauge } from '../store/outbox/lag';
-import { type Broadcasts, createBroadcasts } from '../store/outbox/update-log';
-import { createJoining, type Joining, joinWithoutGrant } from '../store/people/joining';
-import { type Actions, createActions } from '../store/people/operator-log';
-import { createPresence, type Presence } from '../store/people/presence';
-import { createAnswerCache } from '../store/reads/answer-cache';
-import { createMarketList, type MarketList } from '../store/reads/market-list';
-import { createReads, type Reads } from '../store/reads/reads';
-import type { Clock } from '../store/redis/clock';
-import type { ShardKeys } from '../store/redis/keys';
-import type { RedisClient, RunScript } from '../store/redis/scripts';
-import { createMatches, type Matches } from '../store/settlement/matches';
-import { createSettlements, type Settlements } from '../store/settlement/settlements';
+import { createPast, NO_PAST, type Past } from './archive/past';
+import { type Audit, createAudit } from './audit/audit';
+import { createHistory, type History } from './candles/history';
+import { createDurabilityChecks, type ShardDurabilityChecks } from './health/durability';
+import { createJournal, type Journal } from './journal/journal';
+import { createJournalReads, type JournalReads } from './journal/reads';
+import { createJournalRebuild, type JournalRebuild } from './journal/rebuild';
+import { createStoredLines } from './journal/stored';
+import { type AccountLogs, createAccountLogs } from './outbox/account-log';
+import { createOutboxLag, type LagGauge } from './outbox/lag';
+import { type Broadcasts, createBroadcasts } from './outbox/update-log';
+import { createJoining, type Joining, joinWithoutGrant } from './people/joining';
+import { type Actions, createActions } from './people/operator-log';
+import { createPresence, type Presence } from './people/presence';
+import { createAnswerCache } from './reads/answer-cache';
+import { createMarketList, type MarketList } from './reads/market-list';
+import { createReads, type Reads } from './reads/reads';
+import type { Clock } from './redis/clock';
+import type { ShardKeys } from './redis/keys';
+import type { RedisClient, RunScript } from './redis/scripts';
+import { createMatches, type Matches } from './settlement/matches';
+import { createSettlements, type Settlements } from './settlement/settlements';
 
 /** The same for every shard. */
 export interface SharedParts {
@@ -33,6 +32,7 @@ export interface SharedParts {
   readonly run: RunScript;
   readonly clock: Clock;
   readonly scale: ChainScale;
+  readonly checksum: (address: string) => string;
   /** The balance of an unknown wallet. */
   readonly grantMicro: Micro;
   /** Null where none is configured. */
@@ -91,15 +91,15 @@ function openJournals(
 
 export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
   const door: Door = { ...shared, keys };
-  const { config, redis, run, clock, archive } = door;
+  const { config, redis, run, clock, checksum, archive } = door;
   const { funds } = config;
   const past = archive === null ? NO_PAST : createPast({ redis, keys, archive });
   const standings = createDurabilityChecks({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ ...door, doubts, past });
   const kept = createAnswerCache({ redis, keys, clock, doubts });
-  const reads = createReads({ ...door, kept, doubts, history, past, funds, checksum: checksumAddress });
-  const settlements = createSettlements({ redis, run, keys, past, funds, checksum: checksumAddress });
+  const reads = createReads({ ...door, kept, doubts, history, past, funds });
+  const settlements = createSettlements({ redis, run, keys, past, funds, checksum });
   const matches = createMatches({ redis, run, keys, settlements, past, funds, saw: standings.saw });
   return {
     keys,

@@ -1,0 +1,131 @@
+import type { Rpc } from '../../chain/rpc';
+import { readGasMoney, readNonce } from '../../chain/transaction';
+import { MICRO_PER_ONE } from '../../exchange/units';
+import type { ObservationState } from '../../jobs/chain/observation';
+import type { Spent } from '../../jobs/chain/spending';
+import type { Sample } from '../../metrics/metrics';
+import type { ChainAccounts, ChainCursor } from '../../store/chain/accounts';
+import { readFailures } from '../../store/chain/failures';
+import { createIntents, LANE_STATES, type Lane } from '../../store/chain/intents';
+import type { ChainRequests } from '../../store/chain/requests';
+import type { Clock } from '../../store/redis/clock';
+import type { ShardKeys } from '../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../store/redis/scripts';
+
+/** Of the worker that follows the chain; nothing of one that waits for its lease. */
+export const observerSamples = ({ head, reorgedBlocks, reorgDepthMax }: ObservationState): Sample[] =>
+  head === null
+    ? []
+    : [
+        { name: 'exchange_chain_reorged_blocks', value: reorgedBlocks },
+        { name: 'exchange_chain_reorg_depth_blocks', value: reorgDepthMax },
+      ];
+
+const COIN_WEI = 1e18;
+const GWEI_WEI = 1e9;
+
+/** Of a worker whose lanes have settled something since it started. */
+export const spentSamples = (spent: Spent | null): Sample[] =>
+  spent === null
+    ? []
+    : [
+        { name: 'exchange_chain_gas_transactions', value: spent.transactions },
+        { name: 'exchange_chain_gas_used', value: Number(spent.gas) },
+        { name: 'exchange_chain_gas_paid', value: Number(spent.wei) / COIN_WEI },
+        { name: 'exchange_chain_gas_price_gwei', value: Number(spent.priceWei) / GWEI_WEI },
+      ];
+
+export const unsettledSamples = async (
+  accounts: Pick<ChainAccounts, 'unsettledMicro'>,
+): Promise<Sample[]> => [
+  { name: 'exchange_chain_unsettled_value', value: (await accounts.unsettledMicro()) / MICRO_PER_ONE },
+];
+
+export async function failureSamples(from: Parameters<typeof readFailures>[0]): Promise<Sample[]> {
+  const { byReason, strikes } = await readFailures(from);
+  return [
+    ...Object.entries(byReason).map(
+      ([reason, value]): Sample => ({ name: 'exchange_chain_failed', value, labels: { reason } }),
+    ),
+    { name: 'exchange_chain_strikes', value: strikes },
+  ];
+}
+
+/** Asks the chain about each lane; none of a lane while the chain is away, so that the other samples are there all the same. */
+export async function laneSamples(
+  { rpc }: { readonly rpc: Pick<Rpc, 'ask' | 'agree'> },
+  lanes: readonly Pick<Lane, 'address' | 'nextNonce'>[],
+): Promise<Sample[]> {
+  const read = async ({ address, nextNonce }: (typeof lanes)[number]): Promise<Sample[]> => {
+    const [money, nonce] = await Promise.all([
+      readGasMoney(rpc, address, 'latest'),
+      readNonce(rpc, address, 'latest'),
+    ]);
+    const labels = { lane: address };
+    return [
+      { name: 'exchange_chain_lane_money', value: Number(money) / COIN_WEI, labels },
+      { name: 'exchange_chain_nonce_gap', value: nextNonce - nonce, labels },
+    ];
+  };
+  return (await Promise.all(lanes.map((lane) => read(lane).catch(() => [])))).flat();
+}
+
+interface ChainSources {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  readonly rpc: Rpc;
+  readonly ledger: Pick<ChainAccounts, 'cursor'>;
+  readonly requests: ChainRequests;
+}
+
+/** How far the chain is followed, and what waits for it. */
+export async function chainSamples({
+  clock,
+  rpc,
+  ledger,
+  requests,
+  ...door
+}: ChainSources): Promise<Sample[]> {
+  const intents = createIntents(door);
+  const [cursor, lanes, open, opening, results, faucet] = await Promise.all([
+    ledger.cursor(),
+    intents.lanes(),
+    intents.list(),
+    requests.opening(),
+    requests.wantedResults(),
+    requests.thirsty(),
+  ]);
+  const waiting = { opening: opening.length, result: results.size, faucet: faucet.length };
+  return [
+    ...(cursor === null ? [] : cursorSamples(cursor, clock.now())),
+    ...LANE_STATES.map(
+      (state): Sample => ({
+        name: 'exchange_chain_lanes',
+        value: lanes.filter((lane) => lane.state === state).length,
+        labels: { state },
+      }),
+    ),
+    { name: 'exchange_chain_open_transactions', value: open.length },
+    {
+      name: 'exchange_chain_replacements',
+      value: open.reduce((sum, { hashes }) => sum + hashes.length - 1, 0),
+    },
+    ...(await laneSamples({ rpc }, lanes)),
+    ...Object.entries(waiting).map(
+      ([what, value]): Sample => ({ name: 'exchange_chain_waiting', value, labels: { what } }),
+    ),
+    ...rpc.health().flatMap(({ name: node, failures, contradicted, aside }): Sample[] => [
+      { name: 'exchange_chain_node_failures', value: failures, labels: { node } },
+      { name: 'exchange_chain_node_contradictions', value: contradicted, labels: { node } },
+      { name: 'exchange_chain_node_set_aside', value: Number(aside !== null), labels: { node } },
+    ]),
+  ];
+}
+
+const cursorSamples = ({ final, followedMs, head }: ChainCursor, nowMs: number): Sample[] => [
+  { name: 'exchange_chain_final_block', value: final.number },
+  { name: 'exchange_chain_final_age_seconds', value: Math.max(0, nowMs - followedMs) / 1_000 },
+  { name: 'exchange_chain_head_lag_blocks', value: head ? Math.max(0, head.number - final.number) : 0 },
+];
