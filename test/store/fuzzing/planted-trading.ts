@@ -211,4 +211,4 @@ export const ONE_MATCH: readonly Bug[] = (
     ['new holder not noted', 'if not held then', 'if false then'],
     ['the outbox forgets who was met', 'ARGV[2], first_hash))', 'ARGV[2], ARGV[2]))'],
   ] as const
-).map(([name, from, to, file]) => [`one maker met: ${name}`, from, to, file ?? 'lib/straight.lua']);
+).map(([name, from, to]) => [`one maker met: ${name}`, from, to, 'lib/straight.lua']);
