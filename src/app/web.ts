@@ -17,6 +17,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { openOutboxes } from '../realtime/outboxes';
 import { createRealtime } from '../realtime/realtime';
 import { CONGESTED } from '../store/chain/standstill';
+import { noteResolveDelay } from '../store/markets/resolve-delay';
 import { watchBacklog } from '../store/outbox/backlog';
 import { createKeyStore } from '../store/people/api-keys';
 import { createNonceStore } from '../store/people/nonces';
@@ -53,6 +54,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
   await runStartupChecks(config, store);
+  await noteResolveDelay(store, config.resolveDelayMs);
   const { redis, run, clock, metrics, standings, books } = store;
   const verifier = await createOrderVerifier({
     name: config.eip712Name,

@@ -3,6 +3,7 @@ import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
 import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
+import { readResolveDelay } from '../store/markets/resolve-delay';
 import { presentOwnMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
 import {
@@ -138,6 +139,7 @@ export const resolveMarket =
   async (run) => {
     const body = resolveShape.parse(sent);
     const { outcomeIndex, evidence } = body;
+    await checkDelay(run.store);
     const market = await run.store.reads.market(await idOf(run.store, name));
     if (market) checkConfirm(market.terms, body);
     if (!isSure && body.confirm === undefined) {
@@ -151,9 +153,21 @@ export const resolveMarket =
 export const voidMarket =
   (name: string, isSure: boolean): Command =>
   async (run) => {
+    await checkDelay(run.store);
     if (!isSure) await confirmEnd(run, `void ${name}: every token is paid a half`, name);
     return change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null))(run);
   };
+
+/** A command with another environment than web would pay holders sooner than operators expect, and nothing takes that back. */
+async function checkDelay(store: CliStore): Promise<void> {
+  const own = store.config.resolveDelayMs;
+  const noted = await readResolveDelay(store);
+  if (noted === null || noted === own) return;
+  throw new Refusal(
+    'INVALID_REQUEST',
+    `web pays holders ${noted / 1_000} s after a result, and this command would after ${own / 1_000} s: set RESOLVE_DELAY=${noted / 1_000} for it, too`,
+  );
+}
 
 /** Says until when the result can be taken back. */
 function confirmEnd(run: Run, what: string, name: string): Promise<void> {

@@ -56,7 +56,7 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly raisedNonces: TextKey<'raisedNonces'>;
   /** hash: `name` of the unbroken history of this data, `run` id of the Redis that held it last. */
   readonly epoch: TextKey<'epoch'>;
-  /** hash: `layout` of the data, `oldest` layout whose programs may read it (src/store/health/layout.ts). */
+  /** hash: `layout` of the data, `oldest` layout whose programs may read it (src/store/health/layout.ts), `resolveDelayMs` of web. */
   readonly layout: TextKey<'layout'>;
   /** string: exists while a backup is being restored (src/store/backup/). */
   readonly restoring: TextKey<'restoring'>;

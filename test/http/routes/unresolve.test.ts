@@ -1,3 +1,4 @@
+import { createShell } from '../../cli/shell';
 import type { Answer } from '../../support/client';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, openMarket, type Trader } from '../../support/trader';
@@ -64,4 +65,26 @@ test('a result that is confirmed must have the name of its outcome', async () =>
   }
   expect((await resolve({ outcomeIndex: 0, confirm: 'Rain' })).body.status).toBe('RESOLVED');
   expect((await admin('markets/none/unresolve')).body.code).toBe('MARKET_NOT_FOUND');
+});
+
+test('a command pays no holder sooner than web would, and takes a result back like web', async () => {
+  const market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const { url } = exchange.redis;
+  const resolve = ['markets', 'resolve', market.id, '--outcome', 'yes', '--yes'];
+  for (const words of [resolve, ['markets', 'void', market.id, '--yes']])
+    expect(await createShell(url).exchange(...words)).toEqual({
+      code: 3,
+      out: '',
+      err: 'error: INVALID_REQUEST: web pays holders 600 s after a result, and this command would after 0 s: set RESOLVE_DELAY=600 for it, too\n',
+    });
+  const shell = createShell(url, { RESOLVE_DELAY: '600' });
+  const { status, resolution } = await shell.json(...resolve);
+  expect([status, Date.parse(resolution.payoutAt) - Date.parse(resolution.resolvedAt)]).toEqual([
+    'RESOLVED',
+    DELAY_MS,
+  ]);
+  expect(await createShell(url).json('markets', 'unresolve', market.id)).toMatchObject({
+    status: 'PAUSED',
+    resolution: null,
+  });
 });
