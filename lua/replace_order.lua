@@ -4,8 +4,7 @@
 -- The two are separate commands, with two numbers and two entries of the outbox. Repeating a booked hash changes nothing.
 --
 -- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
--- ARGV     1 to 3 as place_order has them, for the new order   4 hash of the old order, 32 bytes
---          5... as place_order's 4
+-- ARGV     1 to 3 as place_order has them, for the new order   4 as place_order's, or ''   5 hash of the old order, 32 bytes
 -- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
@@ -21,4 +20,4 @@
 local booking = require('lib.booking')
 local request = require('lib.request')
 
-return booking.replace(request.read(), ARGV[4])
+return booking.replace(request.read(), ARGV[5])

@@ -29,7 +29,7 @@ end
 -- Returns the first refusal that depends on money; nil for none. The reserve of an order that this one replaces is free by now.
 function admission.shortage(q, a)
   local required, available = request.required(q), admission.free(q, a)
-  if available < required and q.dry_run < request.COVERED then
+  if available < required and not q.is_covered then
     return request.refuse(q, 'INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), request.asset(q))
   end
 end

@@ -23,13 +23,13 @@ local function read_first(q, skipped)
 end
 
 -- Reads the market and the wallet. Returns the open book, or nil, and the open accounts; and the refusal of a request for another
--- reason than money and the orders of the book, or nil. `old` is the order that the request replaces, `looked_ms` as in lib/known.
-local function read(q, first, old, looked_ms)
+-- reason than money and the orders of the book, or nil. `old` is the order that the request replaces.
+local function read(q, first, old)
   local found = redis.call('HMGET', KEYS[1], 's', first and first.level or 's', 'g')
   local code = not found[1] and 'MARKET_NOT_FOUND'
   if found[3] then
     local known = require('lib.known')
-    code = known.objection(found[3], q.expiration, q.now_ms, tonumber(looked_ms))
+    code = known.objection(found[3], q.expiration, q.now_ms)
   end
   if code then
     return nil, nil, request.refuse(q, code)
@@ -43,7 +43,7 @@ end
 local function match(q, b, a, first, replaced)
   local matching = require('lib.matching')
   local reply = matching.sweep(q, b, first, replaced)
-  if reply[1] == 'BOOKED' and q.dry_run == 0 then
+  if reply[1] == 'BOOKED' and not q.is_dry_run then
     admission.note(q, a)
   end
   return reply
@@ -59,7 +59,7 @@ function booking.place(q, first)
   elseif first == nil then
     first = read_first(q, '0')
   end
-  local b, a, refusal = read(q, first, nil, ARGV[4])
+  local b, a, refusal = read(q, first, nil)
   refusal = refusal or admission.shortage(q, a, nil)
   return refusal or match(q, b, a, first, nil)
 end
@@ -79,7 +79,7 @@ function booking.replace(q, old_hash)
   local old = stored[2] and order.unpack(stored[2], old_hash)
   local rank = old and rank_of(q, old)
   local first = read_first(q, rank == 0 and '1' or '0')
-  local b, a, refusal = read(q, first, old, ARGV[5])
+  local b, a, refusal = read(q, first, old)
   if refusal then
     return refusal
   elseif not old or old.maker ~= q.maker or old.market ~= q.market then

@@ -196,7 +196,7 @@ function matching.sweep(q, b, first, replaced)
     charge.fees(q, p)
   end
   local record, fills = pack(q, p, status, reason)
-  if q.dry_run == 0 then
+  if not q.is_dry_run then
     local accounts, wallets, rest = prepare(q, b, p, status, replaced and replaced.order)
     -- From here on nothing may fail.
     if replaced then

@@ -10,33 +10,31 @@ local outbox = require('lib.outbox')
 local request = {}
 
 -- The packed request, from src/store/verbs/place.ts: side, outcome, order type, self trade prevention, price, size, budget,
--- deadline, expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text,
--- because formatting it here would take longer.
-request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
-request.YES_AT = 82
--- The member `dry run` is 0 for an order to be booked, 1 for a dry run, and this for a dry run whose wallet has enough collateral
--- in all shards together, which the caller has counted.
-request.COVERED = 2
+-- deadline, expiration, nonce, fee rate, most makers, grant, whether it is a dry run, whether it is covered, lot, market, maker,
+-- price in Yes. The last is text, because formatting it here would take longer.
+request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BBI6c8c20Bc0'
+request.YES_AT = 83
 
 -- Returns the request as a table with these fields:
 -- `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token), `size` (lots), `budget` (the most
 -- micro-units that a MARKET BUY may spend), `deadline_ms` (0 for none), `expiration` (epoch seconds, 0 never), `nonce`, `bps` (fee
--- rate), `makers_max` (the most makers it may meet), `grant` (the amount a wallet gets when it is first seen), `dry_run`, `lot`
--- (the smallest part of a fill, in lots), `market`, `maker`, `now_ms`, `is_budget`, and `is_bid`: whether it is on the side of bids;
+-- rate), `makers_max` (the most makers it may meet), `grant` (the amount a wallet gets when it is first seen), `is_dry_run`,
+-- `is_covered` (the wallet has enough collateral in all shards together, which the caller of a dry run has counted), `lot` (the
+-- smallest part of a fill, in lots), `market`, `maker`, `now_ms`, `is_budget`, and `is_bid`: whether it is on the side of bids;
 -- `yes`, the limit as a price of Yes (text); of the other side of the book, the key `opposite` and the worst score that the order
 -- may meet there, `limit`; and `shard`, the prefix `{x}:` of all keys.
 function request.read()
   local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
-    dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
+    dry_run, covered, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
   local is_bid, opposite, limit = side == outcome, KEYS[2], '-' .. yes
   if is_bid then
     opposite, limit = KEYS[3], yes
   end
   return { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
     budget = budget, deadline_ms = deadline_ms, expiration = expiration, nonce = nonce, bps = bps, makers_max = makers_max,
-    grant = grant, dry_run = dry_run, lot = lot, market = market, maker = maker, yes = yes, now_ms = outbox.now_ms(),
-    is_budget = order_type == order.MARKET_TYPE and side == order.BUY, is_bid = is_bid, opposite = opposite, limit = limit,
-    shard = outbox.shard_of(KEYS[7]) }
+    grant = grant, is_dry_run = dry_run == 1, is_covered = covered == 1, lot = lot, market = market,
+    maker = maker, yes = yes, now_ms = outbox.now_ms(), is_budget = order_type == order.MARKET_TYPE and side == order.BUY,
+    is_bid = is_bid, opposite = opposite, limit = limit, shard = outbox.shard_of(KEYS[7]) }
 end
 
 -- The amount that must be free before the order may match (micro-units): limit x size, the budget, or the tokens.

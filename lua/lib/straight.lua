@@ -17,7 +17,7 @@ local straight = {}
 -- of place_order. Returns nil, and has changed nothing, for any other order, one that is refused and one that was booked before;
 -- behind the nil, if it was read and the hash was not booked before, the first order of the other side as lib/booking has it.
 function straight.place()
-  local side, outcome, order_type, _, price, size, _, deadline_ms, expiration, nonce, bps, _, _, dry_run, _, market, maker, yes =
+  local side, outcome, order_type, _, price, size, _, deadline_ms, expiration, nonce, bps, _, _, dry_run, _, _, market, maker, yes =
     struct.unpack(request.PACKED, ARGV[1])
   local is_bid, now_ms, shard = side == outcome, outbox.now_ms(), outbox.shard_of(KEYS[7])
   local own_key, opposite, limit, level = KEYS[3], KEYS[2], '-' .. yes, (is_bid and 'b' or 'a') .. yes
@@ -69,7 +69,7 @@ function straight.place()
     return nil, first
   elseif found[3] then
     local known = require('lib.known')
-    if known.objection(found[3], expiration, now_ms, tonumber(ARGV[4])) then
+    if known.objection(found[3], expiration, now_ms) then
       return nil, first
     end
   end

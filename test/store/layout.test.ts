@@ -246,6 +246,7 @@ test('a request that hand-written code packs agrees with its layout', () => {
     feeRateBps: 199,
     lotLots: lots(2 ** 45 + 6),
     dryRun: true,
+    isCovered: true,
     receivedAtMs: 0,
   } as unknown as Parameters<typeof packRequest>[0];
   const packed = packRequest(request, maker, micro(2 ** 52 + 11), 499);
@@ -267,6 +268,7 @@ test('a request that hand-written code packs agrees with its layout', () => {
     makersMax: 499,
     grantMicro: 2 ** 52 + 11,
     dryRun: 1,
+    isCovered: 1,
     lotLots: 2 ** 45 + 6,
     marketId: Buffer.from(marketId),
     yesBytes: 4,

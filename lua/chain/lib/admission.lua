@@ -8,8 +8,7 @@
 --     both are of the new wallets of the client's address; growsAt is the value of settled matches at which the limit grows, 0 for
 --     never, and required what this order counts for
 --
--- The `grant` of a request is here the value of matches of a new wallet that may wait for the chain, 0 for any; and its expiration is
--- the moment at which matching stops, MARGIN_S before the order's own.
+-- The expiration of a request is here the moment at which matching stops, MARGIN_S before the order's own.
 
 local agenda = require('lib.agenda')
 local book = require('lib.book')
@@ -32,8 +31,9 @@ local MARGIN_S = 30
 local NONCE_AHEAD_MAX = 1000
 -- A wallet's numbers serve while they are no older than so many final blocks.
 local SEEN_BLOCKS = 4
--- The part that follows a request: the value of fresh funds that counts at once, 0 for any, and the client's address, if known.
-local CHAIN_PART = '>I7Bc0'
+-- The part that follows a request: the value of matches of a new wallet that may wait for the chain, and that of fresh funds that
+-- counts at once, both 0 for any (micro-units); and the client's address, if known.
+local CHAIN_PART = '>I7I7Bc0'
 -- What a limit is of, in a refusal: matches, matches and open orders, fresh funds, the new wallets of an address.
 local OF_FRESH, OF_ADDRESS = 2, 3
 
@@ -97,7 +97,7 @@ function admission.shortage(q, a, old)
       integer.text(math.max(free, 0)), asset)
   end
   local cash = ledger.cash(a, 1)
-  local fresh_max, address = open_chain_part(q)
+  local unsettled_max, fresh_max, address = open_chain_part(q)
   local function limited(waiting, limit, what, grows_at)
     return request.refuse(q, 'UNSETTLED_LIMIT', integer.text(limit), integer.text(waiting), what, integer.text(cash[ledger.SETTLED]),
       integer.text(grows_at), integer.text(required))
@@ -106,20 +106,20 @@ function admission.shortage(q, a, old)
     local field = caps.field(q.maker, q.market, asset)
     local counts = fresh.aged(q.shard, field) + fresh_max
     if promised + required > counts then
-      if q.dry_run == 0 then
+      if not q.is_dry_run then
         fresh.watch(q.shard, field, held, cursor.final(q.shard))
         redis.call('SADD', q.shard .. 'xp', asset == ledger.COLLATERAL and q.maker or q.maker .. q.market)
       end
       return limited(promised, counts, OF_FRESH, 0)
     end
   end
-  if q.grant > 0 then
+  if unsettled_max > 0 then
     -- A SELL may get more than its limit: `required` is also what its tokens are worth at most.
-    local waiting, limit, is_resting, grows_at = standing.excess(cash, q.grant, required)
+    local waiting, limit, is_resting, grows_at = standing.excess(cash, unsettled_max, required)
     if waiting then
       return limited(waiting, limit, is_resting and 1 or 0, grows_at)
     end
-    waiting, limit = standing.crowding(q.shard, address, q.maker, cash, q.grant, required, q.now_ms)
+    waiting, limit = standing.crowding(q.shard, address, q.maker, cash, unsettled_max, required, q.now_ms)
     if waiting then
       return limited(waiting, limit, OF_ADDRESS, 0)
     end
@@ -128,9 +128,9 @@ end
 
 -- Notes that an order was booked.
 function admission.note(q, a)
-  if q.grant > 0 then
-    local _, address = open_chain_part(q)
-    standing.note(q.shard, address, q.maker, ledger.cash(a, 1), q.grant, q.now_ms)
+  local unsettled_max, _, address = open_chain_part(q)
+  if unsettled_max > 0 then
+    standing.note(q.shard, address, q.maker, ledger.cash(a, 1), unsettled_max, q.now_ms)
   end
 end
 

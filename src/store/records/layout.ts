@@ -129,7 +129,7 @@ export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
 /** The records of a wallet that left Redis: its orders, when the first of them was created, and lines of its journal (lua/lib/archive.lua). */
 export const FORGOTTEN = layout('>I6I6I6', ['orders', 'firstMs', 'lines']);
 /** The terms of an order; the price in Yes follows as text (lua/lib/request.lua). */
-export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
+export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BBI6c8c20B', [
   ...([
     'side',
     'outcome',
@@ -140,7 +140,7 @@ export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
     'budgetMicro',
   ] as const),
   ...(['lastMomentMs', 'expirationSec', 'nonce', 'feeRateBps', 'makersMax', 'grantMicro'] as const),
-  ...(['dryRun', 'lotLots', 'marketId', 'maker', 'yesBytes'] as const),
+  ...(['dryRun', 'isCovered', 'lotLots', 'marketId', 'maker', 'yesBytes'] as const),
 ]);
 
 /** A match, and each maker in it (lua/lib/trades.lua). */

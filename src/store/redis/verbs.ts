@@ -56,7 +56,7 @@ const DIRECTORY = ['allNames', 'allEvents', 'allMarkets', 'marketShards'] as con
 export const VERBS = {
   // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
   place_order: verb(PLACE, 3, { args: true }).replies<Buffer | Coded<Buffer[]>>(),
-  replace_order: verb(PLACE, 4, { args: true }).replies<Coded<Buffer[]>>(),
+  replace_order: verb(PLACE, 5).replies<Coded<Buffer[]>>(),
   continue_order: verb(PLACE, 3).replies<Coded<Buffer[]>>(),
   cancel_order: verb(['orders', 'cash', 'wallet', 'expiries', 'outbox'], 5).replies<
     Buffer | [code: Buffer, record: Buffer, sequence: Buffer]

@@ -7,7 +7,7 @@ import {
   SELF_TRADE_PREVENTIONS,
   type SelfTradePrevention,
 } from '../../exchange/status';
-import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
+import { type Lots, type Micro, micro, PIPS_PER_ONE } from '../../exchange/units';
 import type { Past } from '../archive/past';
 import { REQUEST } from '../records/layout';
 import {
@@ -87,7 +87,7 @@ interface PlaceOptions {
 /** On a chain matching stops so long before an order expires, so that its matches are mined in time. */
 const EXPIRY_MARGIN_SEC = 30;
 
-/** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
+/** The scripts that book an order take the same keys, and begin with the same arguments. */
 type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
 type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument];
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
@@ -103,8 +103,6 @@ const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
 ]);
 /** The packed request without the price in Yes behind it. */
 const REQUEST_BYTES = REQUEST.bytes;
-/** The dry runs that lua/lib/request.lua knows. */
-const [DRY_RUN, COVERED] = [1, 2];
 
 export interface Placing {
   /** place_order; its header lists the refusals. */
@@ -127,8 +125,8 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       chain === null
         ? packRequest(terms, maker, grantMicro, makersMax)
         : Buffer.concat([
-            packRequest(terms, maker, chain.unsettledMaxNewMicro, makersMax),
-            packChainPart(chain.freshMaxMicro, request.address ?? ''),
+            packRequest(terms, maker, micro(0), makersMax),
+            packChainPart(chain, request.address ?? ''),
           ]);
     return {
       scriptKeys: placeKeys(keys, request.marketId, maker),
@@ -138,21 +136,21 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
 
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
-   * would have had there. Behind GONE the script passes over the trace: it is of another order.
+   * would have had there. Behind GONE the script ignores the trace for a while: it is of another order.
    */
   async function book(
     request: PlaceRequest,
-    script: (keys: PlaceKeys, args: PlaceArgs, gone: readonly Buffer[]) => Promise<Reply>,
+    script: (keys: PlaceKeys, args: PlaceArgs, absentMs: Buffer | null) => Promise<Reply>,
   ): Promise<Reply> {
     const { scriptKeys, args } = packed(request);
-    let gone: readonly Buffer[] = [];
+    let absentMs: Buffer | null = null;
     let reads = 0;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = await script(scriptKeys, args, gone);
+      const reply = await script(scriptKeys, args, absentMs);
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
-      if (name === 'GONE') gone = [nowMs];
+      if (name === 'GONE') absentMs = nowMs;
       else if (name === 'UNSEEN' && chain !== null && reads < READS_MAX) {
         await chain.see(request.maker, request.marketId);
         reads++;
@@ -187,16 +185,16 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
   }
 
   async function place(request: PlaceRequest): Promise<PlaceReply> {
-    const reply = await book(request, (scriptKeys, args, gone) =>
-      run('place_order', scriptKeys, [...args, ...gone]),
+    const reply = await book(request, (scriptKeys, args, absentMs) =>
+      run('place_order', scriptKeys, absentMs ? [...args, absentMs] : args),
     );
     return finish(request, readReply(request, reply, chain));
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
     const replaced = hashBytes(oldHash);
-    const reply = await book(request, (scriptKeys, args, gone) =>
-      run('replace_order', scriptKeys, [...args, replaced, ...gone]),
+    const reply = await book(request, (scriptKeys, args, absentMs) =>
+      run('replace_order', scriptKeys, [...args, absentMs ?? '', replaced]),
     );
     const [code, , detail, old] = reply as Coded;
     if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail) {
@@ -307,21 +305,23 @@ export function packRequest(
   packed.writeUInt16BE(request.feeRateBps, 34);
   packed.writeUInt16BE(makersMax, 36);
   writeUInt7(packed, grantMicro, 38);
-  packed[45] = request.dryRun ? (request.isCovered ? COVERED : DRY_RUN) : 0;
-  packed.writeUIntBE(request.lotLots, 46, 6);
-  packed.write(request.marketId, 52, 8, 'latin1');
-  maker.copy(packed, 60);
-  packed[80] = yes.length;
-  packed.write(yes, 81, 'latin1');
+  packed[45] = Number(request.dryRun);
+  packed[46] = Number(request.dryRun && request.isCovered === true);
+  packed.writeUIntBE(request.lotLots, 47, 6);
+  packed.write(request.marketId, 53, 8, 'latin1');
+  maker.copy(packed, 61);
+  packed[81] = yes.length;
+  packed.write(yes, 82, 'latin1');
   return packed;
 }
 
 /** What lua/chain/lib/admission.lua reads behind the request. */
-function packChainPart(freshMaxMicro: Micro, address: string): Buffer {
-  const packed = Buffer.alloc(8 + address.length);
-  writeUInt7(packed, freshMaxMicro, 0);
-  packed[7] = address.length;
-  packed.write(address, 8, 'latin1');
+function packChainPart({ unsettledMaxNewMicro, freshMaxMicro }: ChainPlacing, address: string): Buffer {
+  const packed = Buffer.alloc(15 + address.length);
+  writeUInt7(packed, unsettledMaxNewMicro, 0);
+  writeUInt7(packed, freshMaxMicro, 7);
+  packed[14] = address.length;
+  packed.write(address, 15, 'latin1');
   return packed;
 }
 

@@ -66,8 +66,8 @@ export const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])
     'the limit counts only the own limit price of an order',
     patch(
       'lib/admission.lua',
-      'standing.excess(cash, q.grant, required)',
-      'standing.excess(cash, q.grant, q.size * q.price)',
+      'standing.excess(cash, unsettled_max, required)',
+      'standing.excess(cash, unsettled_max, q.size * q.price)',
     ),
   ],
   [

@@ -30,7 +30,7 @@ export const REPLACED: readonly Bug[] = (
       "if reply[1] == 'BOOKED' then\n    reply[4]",
       "if reply[1] ~= 'BOOKED' then\n    orders.write(q.shard, b, { old }, 3, q.now_ms)\n  else\n    reply[4]",
     ],
-    ['a dry run is booked', 'if q.dry_run == 0 then', 'if true then', 'lib/matching.lua'],
+    ['a dry run is booked', 'if not q.is_dry_run then', 'if true then', 'lib/matching.lua'],
     ['executed twice', 'if stored[1] then', 'if false then'],
     [
       'what the old one reserved is freed twice',

@@ -53,7 +53,7 @@ export const TRADING: readonly Bug[] = [
     'lib/booking.lua',
   ],
   ['duplicate executed by a match', 'if stored[2] then', 'if false then'],
-  ['dry run booked', 'if q.dry_run == 0 then', 'if true then'],
+  ['dry run booked', 'if not q.is_dry_run then', 'if true then'],
   ['self-trade missed through the other outcome', 'maker == q.maker', 'maker == q.maker and q.outcome == 0'],
   ['one maker too many', '>= q.makers_max', '> q.makers_max'],
   ['a step begins with the whole size', 'q.size - record.filled', 'q.size'],
