@@ -33,6 +33,31 @@ test('every alert has a section in the runbook, and every section an alert', () 
     expect(annotations.runbook_url).toBe(`${page}#${alert.toLowerCase()}`);
 });
 
+interface Scraping {
+  readonly scrape_configs: readonly {
+    readonly job_name: string;
+    readonly relabel_configs?: readonly { readonly regex?: string }[];
+  }[];
+}
+
+test('both files for Prometheus give the processes the job of the alerts, and the one for Kubernetes selects the pods of kubernetes.yaml', () => {
+  const read = (name: string): string => readFileSync(path.join(ROOT, 'docs/deploy', name), 'utf8');
+  const jobs = [...readFileSync(FILE, 'utf8').matchAll(/job="(\w+)"/g)].map(([, job]) => job);
+  for (const name of ['prometheus.yml', 'prometheus-kubernetes.yml']) {
+    const { scrape_configs: configs } = parseYaml(read(name)) as Scraping;
+    expect(configs.map(({ job_name: job }) => job)).toEqual([...new Set(jobs)]);
+  }
+  const [config] = (parseYaml(read('prometheus-kubernetes.yml')) as Scraping).scrape_configs;
+  const selected = new RegExp(`^(${config?.relabel_configs?.[0]?.regex})$`);
+  const pods = read('kubernetes.yaml')
+    .split(/^---$/m)
+    .filter((text) => text.includes('prometheus.io/scrape: "true"'));
+  expect(
+    pods.map((text) => selected.test(/labels: \{ app: ([\w-]+) \}\n {6}annotations/.exec(text)?.[1] ?? '')),
+  ).toEqual([true, true]);
+  for (const text of pods) expect(text).toMatch(/prometheus\.io\/port: "\d+"/);
+});
+
 /** Debian's package `prometheus` has it. */
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
@@ -66,9 +91,22 @@ const ruleTest = ({ name, series, fires }: Case) => ({
 
 (hasPromtool ? describe : describe.skip)('in promtool (left out where it is not installed)', () => {
   test('Prometheus accepts the rules and the configuration', () => {
+    // Debian's Prometheus cannot find pods, so a list of addresses stands for them here.
+    const kubernetes = path.join(folder, 'prometheus-kubernetes.yml');
+    const text = readFileSync(path.join(ROOT, 'docs/deploy/prometheus-kubernetes.yml'), 'utf8');
+    writeFileSync(
+      kubernetes,
+      text
+        .replace(
+          'kubernetes_sd_configs:\n      - role: pod',
+          'static_configs:\n      - targets: [localhost:1]',
+        )
+        .replace('- alerts.yml', `- ${FILE}`),
+    );
     for (const args of [
       ['check', 'rules', FILE],
       ['check', 'config', path.join(ROOT, 'docs/deploy/prometheus.yml')],
+      ['check', 'config', kubernetes],
     ]) {
       const { status, stdout, stderr } = promtool(...args);
       expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);

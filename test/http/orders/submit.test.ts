@@ -268,6 +268,17 @@ test('a batch is answered order by order, in its order', async () => {
   expect(many.body.code).toBe('INVALID_REQUEST');
 });
 
+test.each([
+  ['the price of a POST_ONLY order', { orderType: 'POST_ONLY' }, 1_000, 'POST_ONLY_WOULD_CROSS'],
+  ['the offers of a FOK order', { orderType: 'FOK' }, 100_000, 'FOK_NOT_FILLED'],
+  ['the funds of its wallet', {}, 1_000_000_000, 'INSUFFICIENT_BALANCE'],
+])('a refusal that passes with %s is retryable', async (_, more, lots, code) => {
+  await bob.submit(market, BID);
+  const order = await alice.order(market, { side: 'BUY', outcome: 1, pips: 7_000, lots });
+  const { status, body } = await post({ order, ...more });
+  expect([status, body.code, body.retryable]).toEqual([422, code, true]);
+});
+
 test('only an open market accepts orders', async () => {
   const order = await alice.order(market, BID);
   await exchange.client.post(`/admin/markets/${market.id}/pause`, { token: ADMIN_TOKEN });
