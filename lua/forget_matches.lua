@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- forget_matches: takes the oldest matches of a market out of Redis that the archive has, with the records of their settlements,
--- and adds them to what has left of the market (lib/left). All of them leave, or none: when one is not the next of the market, is
--- not as it was archived, or may not leave yet. A match may leave when it is old enough, every part of its settlement is
--- CONFIRMED, and the marks of settlement and candles are not before it.
+-- forget_matches: deletes the oldest matches of a market that the archive has, with the records of their settlements, and adds
+-- them to the sums of its archived matches (lib/archived_matches). It deletes all of them or none: none when one is not the next of
+-- the market, is not as it was archived, or may not be deleted yet. A match may be deleted when it is old enough, every part of its
+-- settlement is CONFIRMED, and the marks of settlement and candles are not before it.
 --
 -- {x}:ar   lib/archive
 --
@@ -18,7 +18,7 @@
 local archive = require('lib.archive')
 local book = require('lib.book')
 local integer = require('lib.integer')
-local left = require('lib.left')
+local archived_matches = require('lib.archived_matches')
 local outbox = require('lib.outbox')
 local settlements = require('lib.settlements')
 local trades = require('lib.trades')
@@ -41,8 +41,8 @@ local function is_due(ms, sequence)
   end
   local settled_ms, settled_sequence = settled:match('^(%d+)-(%d+)$')
   local _, counted_ms, counted_sequence = struct.unpack(CANDLE_MARK, counted)
-  return not left.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)
-    and not left.is_before(counted_ms, counted_sequence, ms, sequence)
+  return not archived_matches.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)
+    and not archived_matches.is_before(counted_ms, counted_sequence, ms, sequence)
 end
 
 -- Adds a fee to the sums: who buys pays in tokens, who sells in collateral.
@@ -106,7 +106,7 @@ local function plan(sums, ms, sequence)
     return nil
   end
   for i = 1, count do
-    local at_ms, number = struct.unpack(left.PLACE, ARGV[FIRST_AT + 2 * i - 2])
+    local at_ms, number = struct.unpack(archived_matches.PLACE, ARGV[FIRST_AT + 2 * i - 2])
     if found[i][1] ~= trades.id(at_ms, number) then
       return nil
     end
@@ -146,11 +146,11 @@ end
 if not archive.admits(KEYS[6], KEYS[7], KEYS[8], ARGV[2], batch) then
   return -1
 end
-local sums, names, ids = left.read(KEYS[1]), nil, nil
+local sums, names, ids = archived_matches.read(KEYS[1]), nil, nil
 local has_places = count >= 1 and count <= MATCHES_MAX and #ARGV[#ARGV - 1] == PLACE_BYTES
 local ms, sequence = 0, 0
 if has_places then
-  ms, sequence = struct.unpack(left.PLACE, ARGV[#ARGV - 1])
+  ms, sequence = struct.unpack(archived_matches.PLACE, ARGV[#ARGV - 1])
   if is_due(ms, sequence) then
     names, ids = plan(sums, ms, sequence)
   end
@@ -164,7 +164,7 @@ if not ids then
   return 0
 end
 sums.ms, sums.sequence, sums.matches = ms, sequence, sums.matches + count
-left.write(KEYS[1], sums)
+archived_matches.write(KEYS[1], sums)
 redis.call('XTRIM', KEYS[2], 'MINID', trades.id(ms, sequence + 1))
 redis.call('HDEL', KEYS[4], unpack(names))
 take_out(KEYS[5], ids, of_all)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- forget_orders: takes orders out of Redis that are over and that the archive has: the record, and its place in the index of its
 -- wallet. An order that place_order might book once more leaves a trace in its market (lib/traces). Whatever is not as it was
--- archived is left as it is, so repeating it changes nothing. An order with fills leaves only after its matches (lib/left).
+-- archived is left as it is, so repeating it changes nothing. An order with fills leaves only after its matches (lib/archived_matches).
 --
 -- {x}:ar and {x}:fo   lib/archive
 --
@@ -17,7 +17,7 @@
 local archive = require('lib.archive')
 local book = require('lib.book')
 local ledger = require('lib.ledger')
-local left = require('lib.left')
+local archived_matches = require('lib.archived_matches')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
@@ -40,13 +40,13 @@ local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
   if not markets[id] then
     local key = shard .. 'm:' .. id
-    local found = redis.call('HMGET', key, 's', traces.FIELD, left.FIELD)
+    local found = redis.call('HMGET', key, 's', traces.FIELD, archived_matches.FIELD)
     local count, span, factor, expired, total, ms, sequence = 1, traces.span(1), tonumber(ARGV[5]), 0, 0, 0, 0
     if found[2] then
       count, span, factor, expired, total = struct.unpack(traces.FORMAT, found[2])
     end
     if found[3] then
-      ms, sequence = struct.unpack(left.FORMAT, found[3])
+      ms, sequence = struct.unpack(archived_matches.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
       span = span, factor = factor, total = total, expired = expired, added = {}, is_changed = false }
@@ -64,7 +64,7 @@ local function is_over(packed)
     return false
   end
   local m = fills > 0 and market_of(packed)
-  return not m or not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)
+  return not m or not archived_matches.is_before(m.ms, m.sequence, fill_ms, fill_sequence)
 end
 
 -- The orders that may go: flat, hash and packed record. And their makers, each once.

@@ -67,7 +67,7 @@ local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
 end
 
 local b = book.open(shard, market, resolution.FIELD)
-local ended = b and b.known[resolution.FIELD] or ''
+local ended = b and b.totals[resolution.FIELD] or ''
 local now_ms = outbox.now_ms()
 if ended == '' or resolution.pending(b.key, now_ms) then
   return { 0, 0 }

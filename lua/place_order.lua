@@ -15,12 +15,12 @@
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
---          4... behind GONE, its nowMs: then the archive did not have this order
+--          4... behind TRACED, its nowMs: then the archive did not have this order
 -- Returns  the record, when lib/straight rested the order; { BOOKED, record, fills }, when it was booked otherwise, or with
 --          `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs. Else { code, nowMs, ... }
 --          REPLAYED  record                                     this hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired or invalidated; run it again
---          GONE                                                 the market has the trace of this order: ask the archive for it
+--          TRACED                                               the market has the trace of this order: look it up in the archive
 --          a refusal code and its detail, nothing changed; amounts in micro-units, prices in pips, sizes in lots:
 --          MARKET_NOT_FOUND | INVALID_NONCE_VALUE current | ORDER_EXPIRED | MARKET_NOT_OPEN status | CANCEL_ONLY | HALTED
 --          DEADLINE_EXCEEDED | INSUFFICIENT_BALANCE required available asset, and the other codes of lib/admission

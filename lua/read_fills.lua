@@ -6,11 +6,11 @@
 --          to continue, 0 0 0 to begin with the newest   6 the most fills to return
 -- Returns  { record, rest, { tradeMs, sequence, index, fills }... }: an empty record for an unknown order; `rest` NO_MATCH when a
 --          match that the caller or the chain names is not a match of this order, the id of that match when it has left
---          (lib/left), else empty; of each match the order's own fills, packed as in lib/trades, and the index of the first
+--          (lib/archived_matches), else empty; of each match the order's own fills, packed as in lib/trades, and the index of the first
 -- Bound    FILLS_MAX fills
 
 local integer = require('lib.integer')
-local left = require('lib.left')
+local archived_matches = require('lib.archived_matches')
 local order = require('lib.order')
 
 local FILLS_MAX = 501
@@ -43,11 +43,11 @@ end
 
 -- Whether a match of a market that is not there has left.
 local function has_left(market, at_ms, at_sequence)
-  local packed = redis.call('HGET', shard .. 'm:' .. market, left.FIELD)
+  local packed = redis.call('HGET', shard .. 'm:' .. market, archived_matches.FIELD)
   if not packed then
     return false
   end
-  local last_ms, last_sequence = struct.unpack(left.FORMAT, packed)
+  local last_ms, last_sequence = struct.unpack(archived_matches.FORMAT, packed)
   return at_ms < last_ms or at_ms == last_ms and at_sequence <= last_sequence
 end
 

@@ -9,7 +9,7 @@
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired or invalidated; run it again
---          GONE                                                 the market has the trace of the new order: ask the archive
+--          TRACED                                               the market has the trace of the new order: look it up in the archive
 --          a refusal code and its detail, nothing changed: those of place_order, in the same order, and these two before the
 --          codes about money and the book:
 --          ORDER_NOT_FOUND                                      the old order is not this wallet's in this market

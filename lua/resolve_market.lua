@@ -22,7 +22,7 @@ local b = book.open(shard, market, resolution.FIELD)
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
-local code, ended = 'OK', b.known[resolution.FIELD]
+local code, ended = 'OK', b.totals[resolution.FIELD]
 if ended ~= '' then
   code = ended:byte() == outcome and 'OK' or 'MARKET_NOT_OPEN'
 elseif b.status == book.DRAFT then

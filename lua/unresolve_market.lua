@@ -23,7 +23,7 @@ if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
 local code = 'OK'
-if b.known[resolution.FIELD] ~= '' then
+if b.totals[resolution.FIELD] ~= '' then
   local pending = resolution.pending(b.key, now_ms)
   if not pending then
     code = 'MARKET_NOT_OPEN'

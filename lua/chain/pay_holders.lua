@@ -17,7 +17,7 @@ local resolution = require('lib.resolution')
 local shard, market = ARGV[1], ARGV[2]
 
 local b = book.open(shard, market, resolution.FIELD)
-local ended = b and b.known[resolution.FIELD] or ''
+local ended = b and b.totals[resolution.FIELD] or ''
 if ended == '' then
   return { 0, 0 }
 end

@@ -29,15 +29,15 @@ book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 -- the state (`status` to `last`, as in STATE) and the market's `key` and `id`;
 -- `changes`: a flat list of name, pips, lots added and orders added, for each changed level;
 -- `places`: the position of each changed level in `changes`;
--- `known`: the packed totals read so far, by the level's name;
+-- `totals`: the packed totals read so far, by the level's name;
 -- `bids` and `asks`: the members to be removed, in a book that `book.open` returned.
 local CHANGE_MEMBERS = 4
 
 -- Returns the open book of the market whose hash is under `key`, from its packed state and the totals read so far.
-function book.unpack(packed, key, market, known)
+function book.unpack(packed, key, market, totals)
   local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, packed)
   return { status = status, mode = mode, sequence = sequence, liquidity = liquidity, trade_ms = trade_ms, volume = volume,
-    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known, bids = {}, asks = {} }
+    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, totals = totals, bids = {}, asks = {} }
 end
 
 -- Opens a market's book and reads the total of `level`, a level that will change. Returns nil when the market does not exist.
@@ -104,42 +104,42 @@ end
 -- Marks a resting order for removal from the book, with all of its remaining lots.
 function book.drop(b, record)
   local level, lots = book.level_of(record.kind, record.price), order.remaining(record)
-  local gone = level > 0 and b.bids or b.asks
-  gone[#gone + 1] = book.member(record.sequence, record.hash)
+  local members = level > 0 and b.bids or b.asks
+  members[#members + 1] = book.member(record.sequence, record.hash)
   book.change(b, level, -lots, -1)
   b.liquidity = b.liquidity - lots * record.price
 end
 
 -- Reads the totals of the changed levels that have not been read yet.
-function book.learn(b)
-  local changes, known, unknown = b.changes, b.known, nil
+function book.read_totals(b)
+  local changes, totals, unread = b.changes, b.totals, nil
   for at = 1, #changes, CHANGE_MEMBERS do
-    if not known[changes[at]] then
-      unknown = unknown or {}
-      unknown[#unknown + 1] = changes[at]
+    if not totals[changes[at]] then
+      unread = unread or {}
+      unread[#unread + 1] = changes[at]
     end
   end
-  if unknown then
-    local found = redis.call('HMGET', b.key, unpack(unknown))
-    for i = 1, #unknown do
-      known[unknown[i]] = found[i] or ''
+  if unread then
+    local found = redis.call('HMGET', b.key, unpack(unread))
+    for i = 1, #unread do
+      totals[unread[i]] = found[i] or ''
     end
   end
 end
 
 -- Returns the book as it will be once `b` has been written. The totals of `b` must be known.
-function book.behind(b)
-  local changes, known = b.changes, {}
+function book.after(b)
+  local changes, totals = b.changes, {}
   for at = 1, #changes, CHANGE_MEMBERS do
-    local packed, lots, orders = b.known[changes[at]], changes[at + 2], changes[at + 3]
+    local packed, lots, orders = b.totals[changes[at]], changes[at + 2], changes[at + 3]
     if packed ~= '' then
       local lots_before, orders_before = struct.unpack(book.TOTAL, packed)
       lots, orders = lots + lots_before, orders + orders_before
     end
-    known[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
+    totals[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
   end
   return { status = b.status, mode = b.mode, sequence = b.sequence, liquidity = b.liquidity, trade_ms = b.trade_ms,
-    volume = b.volume, sets = b.sets, last = b.last, key = b.key, id = b.id, places = {}, changes = {}, known = known }
+    volume = b.volume, sets = b.sets, last = b.last, key = b.key, id = b.id, places = {}, changes = {}, totals = totals }
 end
 
 -- Removes the dropped orders from the sorted sets.
@@ -155,11 +155,11 @@ end
 -- Writes the levels, whose totals must be known, and the state. Returns the changed levels, packed for the outbox, and
 -- their number.
 function book.write_levels(b)
-  local changes, known = b.changes, b.known
+  local changes, totals = b.changes, b.totals
   local fields, n, packed_levels, emptied = { 's', book.pack_state(b.status, b.mode, b.sequence, b.liquidity, b.trade_ms,
     b.volume, b.sets, b.last), false, false }, 2, '', nil
   for at = 1, #changes, CHANGE_MEMBERS do
-    local name, packed, lots, orders = changes[at], known[changes[at]], changes[at + 2], changes[at + 3]
+    local name, packed, lots, orders = changes[at], totals[changes[at]], changes[at + 2], changes[at + 3]
     if packed ~= '' then
       local lots_before, orders_before = struct.unpack(book.TOTAL, packed)
       lots, orders = lots + lots_before, orders + orders_before
@@ -183,7 +183,7 @@ end
 -- Writes the removals, the levels and the state. Returns the same as `write_levels`.
 function book.write(b)
   remove(b)
-  book.learn(b)
+  book.read_totals(b)
   return book.write_levels(b)
 end
 

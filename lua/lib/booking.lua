@@ -1,6 +1,6 @@
 -- Booking of a submission: place_order, replace_order and continue_order read the request, refuse it, plan its match, book it and
 -- answer, in these steps. lib/admission has the refusals about nonce, time and money, and lib/known those of orders that were booked
--- before and left Redis; lib/matching plans and books.
+-- before and are archived; lib/matching plans and books.
 
 local admission = require('lib.admission')
 local agenda = require('lib.agenda')
@@ -88,15 +88,15 @@ function booking.replace(q, old_hash)
     return request.refuse(q, 'ORDER_NOT_CANCELLABLE', stored[2])
   end
   -- The reserve of the old order counts as free.
-  ledger.give_back(a, 1, old)
+  ledger.release(a, 1, old)
   refusal = admission.shortage(q, a, old)
   if refusal then
     return refusal
   end
   local orders = require('lib.orders')
   orders.finish(b, { old }, order.CANCELLED, order.REASON_REPLACED, q.now_ms)
-  book.learn(b)
-  local reply = match(q, book.behind(b), a, first, { order = old, rank = rank, book = b })
+  book.read_totals(b)
+  local reply = match(q, book.after(b), a, first, { order = old, rank = rank, book = b })
   if reply[1] == 'BOOKED' then
     reply[4] = order.pack(old)
   end

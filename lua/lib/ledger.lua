@@ -175,7 +175,7 @@ function ledger.reserve_of(record)
 end
 
 -- Releases the reserve of an order that ends.
-function ledger.give_back(a, slot, record)
+function ledger.release(a, slot, record)
   local kind, reserve = record.kind, ledger.reserve_of(record)
   if order.side(kind) == order.BUY then
     ledger.move(a, slot, reserve, -reserve)

@@ -82,7 +82,7 @@ local function settle(q, b, p, rest, old)
   end
   local a = ledger.read(q.shard, q.market, addresses, wallets, q.grant)
   if old then
-    ledger.give_back(a, 1, old)
+    ledger.release(a, 1, old)
   end
   ledger.settle_makers(a, p.count, p.slots, p.kinds, p.prices, p.lots, p.backs,
     p.fees)
@@ -132,7 +132,7 @@ local function prepare(q, b, p, status, old)
     book.change(b, q.side == q.outcome and yes or -yes, rest, 1)
     b.liquidity = b.liquidity + rest * q.price
   end
-  book.learn(b)
+  book.read_totals(b)
   local accounts, wallets = settle(q, b, p, rest, old)
   book.check(b.liquidity, b.sets)
   return accounts, wallets, rest

@@ -45,7 +45,7 @@ local function release(shard, market, records)
   end
   local a = ledger.read(shard, market, addresses, count, 0)
   for i = 1, #records do
-    ledger.give_back(a, slots[records[i].maker], records[i])
+    ledger.release(a, slots[records[i].maker], records[i])
   end
   return a, count
 end

@@ -126,7 +126,7 @@ local function meet(q, b, p, records, from, to)
       body = order.body(packed)
     end
     local rest, yes = size - filled, book.yes_price(own, order.outcome(kind))
-    local price, lots, gone, status, reason = book.yes_price(yes, outcome), left < rest and left or rest, rest, nil, 0
+    local price, lots, removed, status, reason = book.yes_price(yes, outcome), left < rest and left or rest, rest, nil, 0
     local least = raised and raised[i - from + 1]
     if not is_plain or expiration > 0 or i > makers_max or least then
       local is_void = least and order.nonce(body) < tonumber(least)
@@ -140,7 +140,7 @@ local function meet(q, b, p, records, from, to)
       p.backs[i], ended = rest, p.stop or p.stale > plan.STALE_MAX
     else
       local maker_side = order.side(kind)
-      fills, left, gone, status = fills + 1, left - lots, lots, lots == rest and order.FILLED_STATUS or order.PARTIALLY_FILLED
+      fills, left, removed, status = fills + 1, left - lots, lots, lots == rest and order.FILLED_STATUS or order.PARTIALLY_FILLED
       matched[fills + 1] = struct.pack(trades.FILL, hash, price, lots, trades.type_of(side, maker_side), 0, 0, chain_ms,
         chain_sequence)
       filled, quote, own_fills = filled + lots, quote + lots * own, own_fills + 1
@@ -160,8 +160,8 @@ local function meet(q, b, p, records, from, to)
       lower(q, b, level, level_lots, level_orders)
       level, level_lots, level_orders = yes, 0, 0
     end
-    level_lots, liquidity = level_lots + gone, liquidity - gone * own
-    if gone == rest then
+    level_lots, liquidity = level_lots + removed, liquidity - removed * own
+    if removed == rest then
       level_orders = level_orders + 1
       ranks[i], older[i], newest[slot] = integer.text(-order.rank(created, number)), newest[slot] or false, i
       if expiration > 0 then
@@ -179,7 +179,7 @@ end
 
 -- The number of makers to read next: as many as the taker needs if the next makers are like those of the best level.
 local function next_step(q, b, p, level)
-  local lots, orders = struct.unpack(book.TOTAL, b.known[level] or redis.call('HGET', KEYS[1], level))
+  local lots, orders = struct.unpack(book.TOTAL, b.totals[level] or redis.call('HGET', KEYS[1], level))
   local left, quote = p.left, p.quote
   if q.is_budget then
     -- The lots that the rest of the budget buys, at the average price so far.
@@ -188,9 +188,9 @@ local function next_step(q, b, p, level)
   return math.max(1, math.min(STEP_MAX, math.ceil(left * orders / lots)))
 end
 
--- Walks the other side of the book and returns the plan. `first` is the first order there (lib/matching). `gone` is the position on
--- that side of the order that this one replaces, which the walk skips; plan.NOWHERE for none.
-function plan.make(q, b, first, gone)
+-- Walks the other side of the book and returns the plan. `first` is the first order there (lib/matching). `skipped` is the position
+-- on that side of the order that this one replaces; plan.NOWHERE for none.
+function plan.make(q, b, first, skipped)
   local wanted = q.is_budget and INFINITE or q.size
   -- A list that grows takes a new place at 1, 2, 4 and 8 members, so the lists of makers begin with room for eight.
   local p = {
@@ -212,10 +212,10 @@ function plan.make(q, b, first, gone)
     local step = from == 1 and next_step(q, b, p, first.level) or STEP_MAX
     from = from + n
     local at = from - 1
-    if at >= gone then
+    if at >= skipped then
       at = from
-    elseif at + step > gone then
-      step = gone - at
+    elseif at + step > skipped then
+      step = skipped - at
     end
     local members = redis.call('ZRANGEBYSCORE', q.opposite, '-inf', q.limit, 'LIMIT', at, step)
     n = #members

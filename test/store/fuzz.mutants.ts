@@ -16,6 +16,7 @@ const RARE_SEEDS: Readonly<Record<string, number[]>> = {
   'a sweep misses what was booked behind it': [18, 25],
   'one maker met: new holder not noted': [16, 12],
   'halves that nobody can be paid are lost': [34, 32],
+  'replacing: the walk meets the old one behind others': [13],
 };
 const ENDING_OPERATIONS = 500;
 const ENDING_SEEDS = [1, 2, 0, 4, 5, 6, 8, 9, 10, 12];

@@ -1,7 +1,7 @@
 -- Admission of orders when funds are on a chain. It replaces lua/lib/admission.lua and has, besides the codes of that:
 --   CANCEL_ONLY                        also while the chain has no new final block
 --   UNSEEN                             read the wallet from the chain (observe_wallets), then run the script again
---   INVALID_EXPIRATION minimum (epoch seconds) | WALLET_SUSPENDED strikes, packed (lib/standing) | OPEN_ORDERS_LIMIT limit
+--   INVALID_EXPIRATION minimum (epoch seconds) | WALLET_SUSPENDED strikes, packed (lib/trust) | OPEN_ORDERS_LIMIT limit
 --   INSUFFICIENT_ALLOWANCE required available (micro-units) asset
 --   UNSETTLED_LIMIT limit unsettled resting settled growsAt required (micro-units): resting is 1 when open orders are counted, 2 when
 --     limit is what counts of fresh funds and unsettled what is promised of them (lib/fresh; the funds are watched from now on), 3 when
@@ -19,7 +19,7 @@ local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
 local request = require('lib.request')
-local standing = require('lib.standing')
+local trust = require('lib.trust')
 local unfunded = require('lib.unfunded')
 
 local admission = {}
@@ -72,7 +72,7 @@ function admission.objection(q, b, a)
   elseif not seen then
     return request.refuse(q, 'UNSEEN')
   end
-  local strikes = standing.suspension(q.shard, q.maker, q.now_ms)
+  local strikes = trust.suspension(q.shard, q.maker, q.now_ms)
   return strikes and request.refuse(q, 'WALLET_SUSPENDED', strikes)
 end
 
@@ -115,11 +115,11 @@ function admission.shortage(q, a, old)
   end
   if unsettled_max > 0 then
     -- A SELL may get more than its limit: `required` is also what its tokens are worth at most.
-    local waiting, limit, is_resting, grows_at = standing.excess(cash, unsettled_max, required)
+    local waiting, limit, is_resting, grows_at = trust.excess(cash, unsettled_max, required)
     if waiting then
       return limited(waiting, limit, is_resting and 1 or 0, grows_at)
     end
-    waiting, limit = standing.crowding(q.shard, address, q.maker, cash, unsettled_max, required, q.now_ms)
+    waiting, limit = trust.crowding(q.shard, address, q.maker, cash, unsettled_max, required, q.now_ms)
     if waiting then
       return limited(waiting, limit, OF_ADDRESS, 0)
     end
@@ -130,7 +130,7 @@ end
 function admission.note(q, a)
   local unsettled_max, _, address = open_chain_part(q)
   if unsettled_max > 0 then
-    standing.note(q.shard, address, q.maker, ledger.cash(a, 1), unsettled_max, q.now_ms)
+    trust.note(q.shard, address, q.maker, ledger.cash(a, 1), unsettled_max, q.now_ms)
   end
 end
 

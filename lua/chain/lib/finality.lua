@@ -10,7 +10,7 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local restoring = require('lib.restoring')
 local settlements = require('lib.settlements')
-local standing = require('lib.standing')
+local trust = require('lib.trust')
 local trades = require('lib.trades')
 local unfunded = require('lib.unfunded')
 
@@ -212,7 +212,7 @@ local function punish(shard, e, left, now_ms)
   local is_withdrawal = reason == finality.NONCE or reason == finality.CANCELLED
   local is_late = is_withdrawal and now_ms - e.record[settlements.TRADE_MS] > MATCH_MS_MAX
   if reason ~= finality.REFUSED and not is_late then
-    standing.strike(shard, wallet, e.name, reason, now_ms)
+    trust.strike(shard, wallet, e.name, reason, now_ms)
   end
   if is_late then
     withdraw(shard, found, wallet, left, now_ms)

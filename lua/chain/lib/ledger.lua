@@ -197,7 +197,7 @@ function ledger.reserve_of(record)
 end
 
 -- Releases the reserve of an order that ends.
-function ledger.give_back(a, slot, record)
+function ledger.release(a, slot, record)
   local given = ledger.assets_of(order.side(record.kind), order.outcome(record.kind))
   add(a, slot, given, -ledger.reserve_of(record), 0, 0)
 end

@@ -62,7 +62,7 @@ export interface Forgetting {
   breakOff(): void;
 }
 
-/** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/known.lua must be shorter. */
+/** How long an order stays in Redis after its end: `ABSENT_MS` of lua/lib/known.lua must be shorter. */
 export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;

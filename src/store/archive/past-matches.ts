@@ -15,7 +15,7 @@ import type { RedisClient } from '../redis/scripts';
 import { earlier, isBefore } from './places';
 
 /**
- * Matches and settlements that have left Redis. The archive is asked only for what a market says has left it (lua/lib/left.lua),
+ * Matches and settlements that have left Redis. The archive is asked only for what a market says has left it (lua/lib/archived_matches.lua),
  * and a reader asks after it has looked in Redis: so it misses nothing that leaves meanwhile, and a match that is young costs no query.
  */
 export interface PastMatches {

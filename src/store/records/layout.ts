@@ -179,7 +179,7 @@ export const CHAIN_TOKENS = layout('>I7I7I7I7I7I7I7I7I6', [
 ]);
 /** The lower amount of an asset in a block that is not final (lua/chain/lib/caps.lua). */
 export const CAP = layout('>I7I6', ['amountMicro', 'block']);
-/** The strikes of a wallet (lua/chain/lib/standing.lua). */
+/** The strikes of a wallet (lua/chain/lib/trust.lua). */
 export const STRIKES = layout('>BI6I6Bc15', ['count', 'untilMs', 'lastMs', 'reason', 'settlement']);
 /** The lots of an order that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
 export const SETTLED_LOTS = layout('>I6I6', ['settledLots', 'failedLots']);
@@ -228,9 +228,9 @@ export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
 export const LANE = layout('>I6BI6I6', ['nextNonce', 'state', 'changedAtMs', 'leasedUntilMs']);
 export const INTENT = layout('>I6I6I2B', ['createdAtMs', 'updatedAtMs', 'matches', 'attempts']);
 
-/** The place of a match in the stream of its market (lua/lib/left.lua). */
+/** The place of a match in the stream of its market (lua/lib/archived_matches.lua). */
 export const STREAM_PLACE = layout('>I6I6', ['tradeMs', 'sequence']);
-/** Matches of a market that have left Redis (lua/lib/left.lua). */
+/** Matches of a market that have left Redis (lua/lib/archived_matches.lua). */
 export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'tradeMs',
   'sequence',

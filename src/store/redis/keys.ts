@@ -133,7 +133,7 @@ export interface ShardKeys extends ChannelKeys, DirectoryKeys {
   readonly exposed: TextKey<'exposed'>;
   /** hash: wallet and asset -> a lower amount in a block that is not final (lua/chain/lib/caps.lua). */
   readonly caps: TextKey<'caps'>;
-  /** hash: wallet -> its strikes (lua/chain/lib/standing.lua). */
+  /** hash: wallet -> its strikes (lua/chain/lib/trust.lua). */
   readonly strikes: TextKey<'strikes'>;
   /** set: orders of wallets at fault that are yet to be cancelled (lua/chain/lib/unfunded.lua). */
   readonly unpaid: TextKey<'unpaid'>;

@@ -136,7 +136,7 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
 
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
-   * would have had there. Behind GONE the script ignores the trace for a while: it is of another order.
+   * would have had there. Behind TRACED the script ignores the trace for a while: it is of another order.
    */
   async function book(
     request: PlaceRequest,
@@ -150,12 +150,12 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
-      if (name === 'GONE') absentMs = nowMs;
+      if (name === 'TRACED') absentMs = nowMs;
       else if (name === 'UNSEEN' && chain !== null && reads < READS_MAX) {
         await chain.see(request.maker, request.marketId);
         reads++;
       } else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
-      const before = name === 'GONE' ? await past.certain(request.orderHash) : null;
+      const before = name === 'TRACED' ? await past.certain(request.orderHash) : null;
       if (before) return [Buffer.from('REPLAYED'), nowMs, before];
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders must be removed first; retry');

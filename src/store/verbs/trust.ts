@@ -3,7 +3,7 @@ import { Refusal } from '../../exchange/errors';
 import { formatMicro } from '../../exchange/units';
 import { unpackStrikes } from '../records/strikes';
 
-/** The refusals of a wallet that the exchange trusts too little (lua/chain/lib/standing.lua), in words. */
+/** The refusals of a wallet that the exchange trusts too little (lua/chain/lib/trust.lua), in words. */
 
 /** The deed of the wallet for which a settlement failed. Other reasons are no strike. */
 const DEEDS: { readonly [Reason in FaultReason]?: string } = {

@@ -60,14 +60,14 @@ export const BUGS: readonly (readonly [name: string, bug: Partial<FuzzOptions>])
   ],
   [
     'a failed match has no consequences',
-    patch('lib/finality.lua', 'standing.strike(shard, wallet, e.name, reason, now_ms)', 'local _ = 0'),
+    patch('lib/finality.lua', 'trust.strike(shard, wallet, e.name, reason, now_ms)', 'local _ = 0'),
   ],
   [
     'the limit counts only the own limit price of an order',
     patch(
       'lib/admission.lua',
-      'standing.excess(cash, unsettled_max, required)',
-      'standing.excess(cash, unsettled_max, q.size * q.price)',
+      'trust.excess(cash, unsettled_max, required)',
+      'trust.excess(cash, unsettled_max, q.size * q.price)',
     ),
   ],
   [

@@ -31,13 +31,17 @@ export const FORGETTING: readonly (readonly [name: string, planted: Pick<Job, 'p
         ],
         [
           'an order leaves before its matches',
-          patch('forget_orders.lua', 'not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)', 'true'),
+          patch(
+            'forget_orders.lua',
+            'not archived_matches.is_before(m.ms, m.sequence, fill_ms, fill_sequence)',
+            'true',
+          ),
         ],
         [
           'a match leaves before the mark of settlement',
           patch(
             'forget_matches.lua',
-            'not left.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)',
+            'not archived_matches.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)',
             'true',
           ),
         ],
@@ -45,7 +49,7 @@ export const FORGETTING: readonly (readonly [name: string, planted: Pick<Job, 'p
           'a match leaves before it is in the candles',
           patch(
             'forget_matches.lua',
-            'not left.is_before(counted_ms, counted_sequence, ms, sequence)',
+            'not archived_matches.is_before(counted_ms, counted_sequence, ms, sequence)',
             'true',
           ),
         ],

@@ -10,10 +10,10 @@ export const REPLACED: readonly Bug[] = (
   [
     [
       'what the old one reserved counts twice',
-      '\n  ledger.give_back(a, 1, old)\n',
-      '\n  ledger.give_back(a, 1, old)\n  ledger.give_back(a, 1, old)\n',
+      '\n  ledger.release(a, 1, old)\n',
+      '\n  ledger.release(a, 1, old)\n  ledger.release(a, 1, old)\n',
     ],
-    ['what the old one reserved is not free', '\n  ledger.give_back(a, 1, old)\n', '\n'],
+    ['what the old one reserved is not free', '\n  ledger.release(a, 1, old)\n', '\n'],
     [
       'the old one stays in the book',
       '      orders.write(q.shard, replaced.book, { replaced.order }, outbox.CANCEL, q.now_ms)\n',
@@ -34,26 +34,26 @@ export const REPLACED: readonly Bug[] = (
     ['executed twice', 'if stored[1] then', 'if false then'],
     [
       'what the old one reserved is freed twice',
-      'ledger.give_back(a, 1, old)',
-      'ledger.give_back(a, 1, old)\n    ledger.give_back(a, 1, old)',
+      'ledger.release(a, 1, old)',
+      'ledger.release(a, 1, old)\n    ledger.release(a, 1, old)',
       'lib/matching.lua',
     ],
     [
       'the walk stops counting the old one at its place',
-      'if at >= gone then',
-      'if at > gone then',
+      'if at >= skipped then',
+      'if at > skipped then',
       'lib/plan.lua',
     ],
     [
       'the walk meets the old one behind others',
-      'elseif at + step > gone then',
+      'elseif at + step > skipped then',
       'elseif false then',
       'lib/plan.lua',
     ],
     [
       'the level of the old one as it was',
-      'known[changes[at]] = orders == 0',
-      'known[changes[at]] = packed or orders == 0',
+      'totals[changes[at]] = orders == 0',
+      'totals[changes[at]] = packed or orders == 0',
       'lib/book.lua',
     ],
   ] as const

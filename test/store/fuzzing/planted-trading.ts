@@ -32,8 +32,8 @@ export const TRADING: readonly Bug[] = [
   ],
   [
     'improvement to the maker',
-    'local price, lots, gone, status, reason = book.yes_price(yes, outcome),',
-    'local price, lots, gone, status, reason = q.price,',
+    'local price, lots, removed, status, reason = book.yes_price(yes, outcome),',
+    'local price, lots, removed, status, reason = q.price,',
   ],
   [
     'level total: a partly filled order leaves with its whole size',

@@ -1,4 +1,4 @@
--- The standing of a wallet: how much of it may wait for the chain, and how long it may place no orders after failed matches.
+-- The trust in a wallet: the value of its matches that may wait for the chain, and its suspension after failed matches.
 --
 -- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms); and of the last strike its time I6 (ms), its reason B
 --           (lib/finality) and the name c15 of the settlement that failed (lib/settlements)
@@ -9,9 +9,9 @@
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 
-local standing = {}
+local trust = {}
 
-standing.FORMAT = '>BI6I6Bc15'
+trust.FORMAT = '>BI6I6Bc15'
 local MINUTE_MS, HOUR_MS, DAY_MS = 60000, 3600000, 86400000
 -- Strikes are forgotten after so long without another.
 local MEMORY_MS = 2592000000
@@ -25,32 +25,32 @@ local RESTING_TIMES = 10
 local ADDRESS_TIMES, ADDRESS_WALLETS_MAX, ADDRESS_MS = 10, 100, '3600000'
 
 -- Returns the packed strikes of a wallet that is suspended; nil when it is not.
-function standing.suspension(shard, address, now_ms)
+function trust.suspension(shard, address, now_ms)
   local packed = redis.call('HGET', shard .. 'str', address)
-  return packed and now_ms < select(2, struct.unpack(standing.FORMAT, packed)) and packed or nil
+  return packed and now_ms < select(2, struct.unpack(trust.FORMAT, packed)) and packed or nil
 end
 
 -- Suspends a wallet by whose fault the settlement of this name failed: for a minute, an hour, a day. Failures during a suspension
 -- belong to the deed that led to it: a wallet that withdraws its funds once fails each match that is under way.
-function standing.strike(shard, address, name, reason, now_ms)
+function trust.strike(shard, address, name, reason, now_ms)
   local packed = redis.call('HGET', shard .. 'str', address)
   local strikes, until_ms, last_ms = 0, 0, 0
   if packed then
-    strikes, until_ms, last_ms = struct.unpack(standing.FORMAT, packed)
+    strikes, until_ms, last_ms = struct.unpack(trust.FORMAT, packed)
   end
   if now_ms < until_ms then
     return
   end
   strikes = now_ms - last_ms > MEMORY_MS and 1 or math.min(strikes + 1, STRIKES_MOST)
   local wait_ms = strikes == 1 and MINUTE_MS or strikes == 2 and HOUR_MS or DAY_MS
-  redis.call('HSET', shard .. 'str', address, struct.pack(standing.FORMAT, strikes, now_ms + wait_ms, now_ms,
+  redis.call('HSET', shard .. 'str', address, struct.pack(trust.FORMAT, strikes, now_ms + wait_ms, now_ms,
     reason, name))
   redis.call('HINCRBY', shard .. 'sum', 'strikes', '1')
 end
 
 -- The value of matches of a wallet that may wait for the chain, from the limit of a new wallet; a contract stays at that one,
 -- because it can refuse at any time. `cash` is its open account.
-function standing.limit(cash, first)
+function trust.limit(cash, first)
   local limit = first
   while not ledger.has(cash[ledger.FLAGS], ledger.HAS_CODE) and cash[ledger.SETTLED] >= STEP * limit do
     limit = STEP * limit
@@ -62,8 +62,8 @@ end
 -- that waits or may wait for the chain, the limit, whether open orders are counted, and the value of settled matches at which the
 -- limit grows, 0 for a contract. An open order may be matched at any moment. It is counted with one unit of collateral for each
 -- token, and stays counted when it is matched.
-function standing.excess(cash, first, value)
-  local limit, unsettled = standing.limit(cash, first), cash[ledger.UNSETTLED]
+function trust.excess(cash, first, value)
+  local limit, unsettled = trust.limit(cash, first), cash[ledger.UNSETTLED]
   local grows_at = ledger.has(cash[ledger.FLAGS], ledger.HAS_CODE) and 0 or STEP * limit
   if unsettled + value > limit then
     return unsettled, limit, false, grows_at
@@ -81,8 +81,8 @@ local function crowd(shard, key, maker, first, now_ms)
   local a, waiting, idle, others = wallets[1] and ledger.read(shard, nil, wallets, #wallets), 0, {}, 0
   for i = 1, #wallets do
     local cash = ledger.cash(a, i)
-    local own = wallets[i] ~= maker and cash and standing.limit(cash, first) == first and cash[ledger.UNSETTLED] or 0
-    if wallets[i] ~= maker and standing.suspension(shard, wallets[i], now_ms) then
+    local own = wallets[i] ~= maker and cash and trust.limit(cash, first) == first and cash[ledger.UNSETTLED] or 0
+    if wallets[i] ~= maker and trust.suspension(shard, wallets[i], now_ms) then
       own = math.max(own, first)
     end
     if wallets[i] == maker then
@@ -103,8 +103,8 @@ end
 
 -- Returns nil when the new wallets of the client's address keep to their limit with one more order of this one, which trades for
 -- `value` at most; else what waits already, and the limit.
-function standing.crowding(shard, address, maker, cash, first, value, now_ms)
-  if address == '' or standing.limit(cash, first) > first then
+function trust.crowding(shard, address, maker, cash, first, value, now_ms)
+  if address == '' or trust.limit(cash, first) > first then
     return nil
   end
   local waiting, _, others = crowd(shard, address_key(shard, address), maker, first, now_ms)
@@ -115,8 +115,8 @@ function standing.crowding(shard, address, maker, cash, first, value, now_ms)
 end
 
 -- Notes that a new wallet placed an order from the address.
-function standing.note(shard, address, maker, cash, first, now_ms)
-  if address == '' or standing.limit(cash, first) > first then
+function trust.note(shard, address, maker, cash, first, now_ms)
+  if address == '' or trust.limit(cash, first) > first then
     return
   end
   local key = address_key(shard, address)
@@ -128,4 +128,4 @@ function standing.note(shard, address, maker, cash, first, now_ms)
   redis.call('PEXPIRE', key, ADDRESS_MS)
 end
 
-return standing
+return trust
