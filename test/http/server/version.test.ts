@@ -17,7 +17,7 @@ afterAll(async () => {
 
 test('a process shows its version, over HTTP and in its metrics', async () => {
   const { status, body } = await exchange.client.get('/version');
-  const { version } = require('../../package.json') as { version: string };
+  const { version } = require('../../../package.json') as { version: string };
   expect([status, body]).toEqual([
     200,
     { version, commit: body.commit, layout: LAYOUT, startedAt: expect.any(String) },
