@@ -43,7 +43,7 @@ export interface PlaceRequest extends Deadlines {
   /** Packed by packSigned. */
   readonly signed: Buffer;
   readonly dryRun: boolean;
-  /** The address of the client, as src/http/client-address.ts has it; none for orders of the exchange itself. */
+  /** The address of the client, as src/http/guard/client-address.ts has it; none for orders of the exchange itself. */
   readonly address?: string;
   /** Of a dry run: the wallet has enough collateral in all shards together (purse.ts). */
   readonly isCovered?: boolean;
