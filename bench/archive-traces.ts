@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { micro } from '../src/exchange/units';
 import { READERS } from '../src/store/outbox/outbox';
 import { packSigned } from '../src/store/records/signed-order';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import { createScripts } from '../src/store/redis/scripts';
 import { createEngine, type Engine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
@@ -13,7 +13,7 @@ import { batched, cost, inFlight, request, wallet } from './engine';
 import { quantile, round } from './figures';
 
 /** Dead orders and their remains in Redis: the memory, and what a market with their traces costs the next order. */
-const keys = shardKeys();
+const keys = createKeys();
 const ORDERS = 50_000;
 const WALLETS = 500;
 const IN_FLIGHT = 200;

@@ -4,11 +4,11 @@ import { Redis } from 'ioredis';
 import { createArchive } from '../src/archive/archive';
 import { micro } from '../src/exchange/units';
 import { startArchiving } from '../src/jobs/archive';
+import { NO_ARCHIVED_READS } from '../src/store/archive/archived-reads';
 import { createForgetting } from '../src/store/archive/forgetting';
-import { NO_PAST } from '../src/store/archive/past';
 import { openSource } from '../src/store/archive/source';
 import { addressBytes } from '../src/store/records/order';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import { createScripts, scriptSources } from '../src/store/redis/scripts';
 import { createMatches } from '../src/store/settlement/matches';
 import { createSettlements } from '../src/store/settlement/settlements';
@@ -58,7 +58,7 @@ export type ArchiveRow =
       readonly ratio: number;
     };
 
-const keys = shardKeys();
+const keys = createKeys();
 const ORDERS = { short: 30_000, full: 90_000 };
 /** Redis keeps up to 512 small fields in a list, and searches it; an exchange with an archive has more wallets. */
 const WALLETS = 1_000;
@@ -121,11 +121,11 @@ async function trade(redis: Redis, redisUrl: string, count: number): Promise<voi
 
 /** The worker moves the mark of what is settled every 30 s; this is the same step at once. */
 async function markSettled(redis: Redis, marketId: string): Promise<void> {
-  const door = { redis, run: createScripts(redis), keys };
+  const slotKey = { redis, run: createScripts(redis), keys };
   const matches = createMatches({
-    ...door,
-    settlements: createSettlements({ ...door, past: NO_PAST }),
-    past: NO_PAST,
+    ...slotKey,
+    settlements: createSettlements({ ...slotKey, archivedReads: NO_ARCHIVED_READS }),
+    archivedReads: NO_ARCHIVED_READS,
   });
   const missing = await matches.unsettled(marketId, {
     nowMs: Date.now(),

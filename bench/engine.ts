@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { lots, micro, pips } from '../src/exchange/units';
 import { addressBytes } from '../src/store/records/order';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
 import { createEngine, type Engine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
@@ -47,7 +47,7 @@ const LONG_OPS_PER_ROUND = 10;
 const ORDERS_PER_WALLET = 100;
 const SIGNED_BYTES = 118;
 export const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
-const keys = shardKeys();
+const keys = createKeys();
 
 interface Cost {
   readonly micros: number;

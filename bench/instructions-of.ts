@@ -34,7 +34,7 @@ const load = (...places: string[]) =>
 const { MARKET, batched, passive, request, wallet } = load('bench/engine.ts') as typeof import('./engine');
 const { createScripts } = load('src/store/redis/scripts.ts', 'src/store/scripts.ts');
 const { createEngine } = load('src/store/verbs/engine.ts', 'src/store/engine.ts');
-const { shardKeys } = load('src/store/redis/keys.ts') as typeof import('../src/store/redis/keys');
+const { createKeys } = load('src/store/redis/keys.ts') as typeof import('../src/store/redis/keys');
 
 /** The instructions of all EVALSHA since the last dump. A dump starts the count again. */
 function instructions(): number {
@@ -57,7 +57,7 @@ type Count = (op: string, round: number, calls: number, work: () => Promise<void
 /** The commands that bring collateral to another shard. Wallets send it to and fro between the shards 1 and 2. */
 async function countPulls(redis: Redis, run: unknown, count: Count): Promise<void> {
   const { createChannels } = load(CHANNELS);
-  const shards = [0, 1, 2].map((k) => shardKeys(k));
+  const shards = [0, 1, 2].map((k) => createKeys(k));
   const channels: Channels = createChannels({ redis, run, shards });
   const engine = createEngine({ run, grantMicro: 1e14, makersMax: 1000, keys: shards[1] });
   const owners = listOf(PULLS, (i) => addressBytes(wallet(5e6 + i)));

@@ -1,5 +1,5 @@
 import { connect, disconnect, ready } from '../src/store/redis/connection';
-import { type ShardKeys, shardKeys } from '../src/store/redis/keys';
+import { createKeys, type Keys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
 
 /** A position after every entry. */
@@ -7,7 +7,7 @@ const SETTLED = '281474976710655-0';
 const READY_MS = 10_000;
 
 /** For a benchmark without a worker. Otherwise the work that is left to it becomes a backlog, and new orders are refused. */
-export const withoutWorker = (redis: RedisClient, keys: ShardKeys = shardKeys()): Promise<number> =>
+export const withoutWorker = (redis: RedisClient, keys: Keys = createKeys()): Promise<number> =>
   redis.hset(keys.readers, 'settlement', SETTLED);
 
 /** The same for each shard of an exchange; `url` is in the form of REDIS_URL. */
@@ -15,7 +15,7 @@ export async function shardsWithoutWorker(url: string, count: number): Promise<v
   const redis = connect({ urls: url.split(',') });
   try {
     await ready(redis, READY_MS);
-    for (let shard = 0; shard < count; shard++) await withoutWorker(redis, shardKeys(shard));
+    for (let shard = 0; shard < count; shard++) await withoutWorker(redis, createKeys(shard));
   } finally {
     disconnect(redis);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { TRACES } from '../src/store/records/layout';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import { lastOf, traceOf } from '../test/support/trace';
 
 /** As lua/lib/traces.lua has them. */
@@ -10,7 +10,7 @@ const FACTOR = 654_321;
 
 /** Writes traces into a market that has none, as if so many orders had left for the archive. */
 export async function plantTraces(redis: Redis, marketId: string, count: number): Promise<void> {
-  const key = shardKeys().market(marketId);
+  const key = createKeys().market(marketId);
   const buckets = Math.ceil(count / PER_BUCKET);
   const span = 2 ** (Math.floor(Math.log2(buckets)) + 1);
   const members = new Map<number, string[]>();

@@ -1,6 +1,6 @@
 import { createOutboxLag } from '../src/store/outbox/lag';
 import { unpackMark } from '../src/store/records/candle';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
 import { slope } from './figures';
 
@@ -18,7 +18,7 @@ export interface Pulse {
   readonly candlesSeconds: number;
 }
 
-const keys = shardKeys();
+const keys = createKeys();
 
 /** Reads the state of one market; all times come from Redis, by its ids. */
 export function createPulse(redis: RedisClient, marketId: string): () => Promise<Pulse> {

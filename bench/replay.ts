@@ -1,6 +1,6 @@
 import { NET_FIELDS } from '../src/store/records/account';
 import { connect, disconnect, ready } from '../src/store/redis/connection';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
 import { startTestCluster, type TestCluster } from '../test/support/redis';
 
@@ -107,7 +107,7 @@ export function streamIds(reply: unknown): string[] {
 
 /** How many orders there are, and what each wallet sent and got. */
 export async function totalsOf(redis: RedisClient, shard: number): Promise<Totals> {
-  const { orders, cash } = shardKeys(shard);
+  const { orders, cash } = createKeys(shard);
   const [, moved] = await redis.hscanBuffer(cash, '0', 'MATCH', NET_FIELDS, 'COUNT', ACCOUNTS_MAX);
   const wallets = moved.flatMap((field, i) =>
     i % 2 === 0 ? [`${field.toString('hex')} ${moved[i + 1]?.toString('hex')}`] : [],

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { micro } from '../src/exchange/units';
 import { connect, disconnect, ready } from '../src/store/redis/connection';
 import { holderOf } from '../src/store/redis/holder';
-import { shardKeys } from '../src/store/redis/keys';
+import { createKeys } from '../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
 import { type ShardCount, shardOfMarket } from '../src/store/redis/tags';
 import { type Channels, createChannels } from '../src/store/verbs/channels';
@@ -147,7 +147,7 @@ export async function openWorld(
 function recordAll(redis: RedisClient, count: ShardCount): Sent[][][] {
   return Array.from({ length: count }, (_, shard) => {
     const rounds: Sent[][] = [[]];
-    const client = holderOf(redis, shardKeys(shard));
+    const client = holderOf(redis, createKeys(shard));
     const send = client.sendCommand.bind(client);
     client.sendCommand = (command, stream) => {
       if (!OF_THE_CLIENT.has(command.name)) {
@@ -169,7 +169,7 @@ function recordAll(redis: RedisClient, count: ShardCount): Sent[][][] {
 
 async function openPlace(redis: RedisClient, count: ShardCount): Promise<Place> {
   const run = createScripts(redis);
-  const keys = Array.from({ length: count }, (_, k) => shardKeys(k));
+  const keys = Array.from({ length: count }, (_, k) => createKeys(k));
   const terms = { run, grantMicro: micro(GRANT_MICRO), makersMax: 500 };
   const transfers: Place['transfers'] = { sent: 0, wallets: new Set() };
   const engines = keys.map((shard) => createEngine({ ...terms, keys: shard }));

@@ -256,10 +256,10 @@ test('scripts that let people out work when Redis is full', () => {
   }
 });
 
-test('every script runs through src/store/redis/scripts.ts, which passes the door of its slot as the last key', () => {
+test('every script runs through src/store/redis/scripts.ts, which passes the slot key as the last key', () => {
   const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
   expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/redis/scripts.ts']);
-  expect(read('src/store/redis/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
+  expect(read('src/store/redis/scripts.ts').match(/slotKeyOf\(keys\[0\]\)/g)).toHaveLength(1);
   // No script may write the key, and a script that counts its keys must exclude it.
   const named = [...sources, ...lua].filter((file) => /[:}'`]door['`]/.test(read(file)));
   expect(named).toEqual(['src/store/redis/keys.ts']);

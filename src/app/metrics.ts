@@ -12,7 +12,7 @@ import { readRuns } from '../store/health/runs';
 import { broadcastLag } from '../store/outbox/lag';
 import type { Clock } from '../store/redis/clock';
 import { holderOf } from '../store/redis/holder';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { ShardParts } from '../store/shard';
 import { PROGRAM } from './process';
@@ -24,7 +24,7 @@ export interface Observed {
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   readonly standings: Pick<DurabilityChecks, 'current'>;
   readonly shards: readonly Pick<

@@ -20,7 +20,7 @@ import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
 import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
-import { type ShardKeys, shardKeys } from '../store/redis/keys';
+import { createKeys, type Keys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { openShard, type ShardParts, type SharedParts } from '../store/shard';
 import { partOf } from '../store/shards/directory';
@@ -94,7 +94,7 @@ interface ExchangeParts extends Verbs, Omit<ShardParts, 'standings' | 'broadcast
   /** Null with paper funds. */
   readonly books: ChainBooks | null;
   /** The keys of the shard that has the market. */
-  readonly keysOf: (id: MarketId) => Promise<ShardKeys>;
+  readonly keysOf: (id: MarketId) => Promise<Keys>;
   /** For operators; null with one shard. */
   readonly shardOf: (id: MarketId) => Promise<number | null>;
   /** Null with one shard. */
@@ -139,7 +139,7 @@ function openOne(config: Config, { log, parts, ...shared }: Opened): ExchangePar
   const own = createEngine({
     ...shared,
     keys: shard.keys,
-    past: shard.past,
+    archivedReads: shard.archivedReads,
     makersMax: config.matchMakersMax,
     chain: books?.placing ?? null,
   });
@@ -207,7 +207,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     createScripts(client, scriptSources(config.funds), metrics.script);
   const run = scriptsOn(redis);
   const waiting = nodes && { redis: nodes, run: scriptsOn(nodes) };
-  const clock = createClock(() => runProbe(run, shardKeys()));
+  const clock = createClock(() => runProbe(run, createKeys()));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const scale = chainScale(config.collateralDecimals);
   const shared = { config, redis, run, clock, scale, grantMicro, checksum: checksumAddress };
@@ -217,7 +217,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
       shard === 0
         ? { ...shared, archive: openArchive(config, shard, log) }
         : { ...shared, clock: { now: clock.now, observe() {} }, archive: openArchive(config, shard, log) },
-      shardKeys(shard),
+      createKeys(shard),
     ),
   );
   const store = (parts.length === 1 ? openOne : openSeveral)(config, {
@@ -245,7 +245,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     clock,
     metrics,
     scale,
-    shardWatch: createShardWatch({ redis, keys: shardKeys(), count: config.shards }),
+    shardWatch: createShardWatch({ redis, keys: createKeys(), count: config.shards }),
   };
 }
 

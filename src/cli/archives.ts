@@ -1,11 +1,11 @@
 import type { Archive } from '../exchange/archive';
 import { Refusal } from '../exchange/errors';
 import { type VerifyReport, verifyShards } from '../store/audit/verify';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { CliStore } from './store';
 
 export interface Archived {
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Archive;
 }
 

@@ -1,5 +1,5 @@
 import { formatMicro } from '../exchange/units';
-import { type ShardKeys, shardKeys } from '../store/redis/keys';
+import { createKeys, type Keys } from '../store/redis/keys';
 import { checkGrowth, growShards } from '../store/shards/grow';
 import { endHalt, halt } from '../store/shards/halting';
 import { type NotedShards, readShards } from '../store/shards/layout';
@@ -8,7 +8,7 @@ import { recorded } from './action';
 import { type CliStore, type Command, EXIT } from './store';
 import { table } from './table';
 
-const keysOf = (count: number): ShardKeys[] => Array.from({ length: count }, (_, shard) => shardKeys(shard));
+const keysOf = (count: number): Keys[] => Array.from({ length: count }, (_, shard) => createKeys(shard));
 
 /** The shards that the exchange has; while the first is silent, as many as SHARDS says. */
 async function notedShards({ redis, keys, config }: CliStore): Promise<NotedShards> {

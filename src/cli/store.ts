@@ -6,7 +6,7 @@ import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
-import type { Past } from '../store/archive/past';
+import type { ArchivedReads } from '../store/archive/archived-reads';
 import type { Audit } from '../store/audit/audit';
 import type { ChainLedger } from '../store/chain/ledger';
 import type { ChainRequests } from '../store/chain/requests';
@@ -16,7 +16,7 @@ import type { Markets } from '../store/markets/markets';
 import type { Actions } from '../store/people/operator-log';
 import type { Reads } from '../store/reads/reads';
 import type { Clock } from '../store/redis/clock';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
@@ -38,18 +38,18 @@ export interface CliStore {
   readonly config: Config;
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   /** The keys of the first shard. */
   readonly archive: Archive | null;
   /** One, unless the exchange has several. */
   readonly shards: readonly {
-    readonly keys: ShardKeys;
+    readonly keys: Keys;
     readonly archive: Archive | null;
-    readonly past: Past;
+    readonly archivedReads: ArchivedReads;
   }[];
   /** The keys of the shard that has the market. */
-  keysOf(id: MarketId): Promise<ShardKeys>;
+  keysOf(id: MarketId): Promise<Keys>;
   /** Null where the exchange has one shard. */
   shardOf(id: MarketId): Promise<number | null>;
   readonly engine: Engine;

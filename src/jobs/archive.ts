@@ -9,7 +9,7 @@ import { dropOldMonths } from '../store/archive/retention';
 import { openSource, type Source } from '../store/archive/source';
 import { createSpread } from '../store/outbox/spread';
 import type { Clock } from '../store/redis/clock';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 
 interface ArchivingOptions {
@@ -124,7 +124,7 @@ interface ArchivedStore {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly clock: Clock;
-  readonly shards: readonly { readonly keys: ShardKeys; readonly archive: Archive | null }[];
+  readonly shards: readonly { readonly keys: Keys; readonly archive: Archive | null }[];
 }
 
 /** Moves what is over into the archive, shard by shard: each has a lease of its own. */

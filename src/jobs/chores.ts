@@ -1,6 +1,6 @@
 import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
-import type { Past } from '../store/archive/past';
+import type { ArchivedReads } from '../store/archive/archived-reads';
 import { type CandleWriter, createCandleWriter } from '../store/candles/writer';
 import type { Journal } from '../store/journal/journal';
 import { type Agenda, createAgenda } from '../store/markets/agenda';
@@ -8,7 +8,7 @@ import type { Markets } from '../store/markets/markets';
 import { createOutbox, type Outbox } from '../store/outbox/outbox';
 import { addressBytes } from '../store/records/order';
 import type { Clock } from '../store/redis/clock';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { homeOf } from '../store/redis/tags';
 import type { Engine } from '../store/verbs/engine';
@@ -118,8 +118,8 @@ export interface ChoreStore {
   /** The engine of all shards. */
   readonly engine: Engine;
   readonly shards: readonly {
-    readonly keys: ShardKeys;
-    readonly past: Past;
+    readonly keys: Keys;
+    readonly archivedReads: ArchivedReads;
     readonly engine: Engine;
     readonly ownMarkets: Markets;
     readonly journalWriter: Journal;
@@ -131,8 +131,8 @@ export const choresOfShards = (
   { shards: count }: Pick<Config, 'shards'>,
   { redis, run, clock, engine: whole, shards }: ChoreStore,
 ): Chore[][] =>
-  shards.map(({ keys, past, engine, ownMarkets, journalWriter }, shard) => {
-    const door = { redis, run, keys };
+  shards.map(({ keys, archivedReads, engine, ownMarkets, journalWriter }, shard) => {
+    const slotKey = { redis, run, keys };
     const isHome = (address: string): boolean => homeOf(addressBytes(address), count) === shard;
     // The home of a wallet tells its nonce to the other shards before it takes the wallet off its list.
     const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
@@ -142,9 +142,9 @@ export const choresOfShards = (
       journalWriter,
       markets: ownMarkets,
       engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
-      agenda: createAgenda(door),
-      outbox: createOutbox(door),
-      candles: createCandleWriter({ ...door, past }),
-      raisedNonces: createRaisedNonces(door),
+      agenda: createAgenda(slotKey),
+      outbox: createOutbox(slotKey),
+      candles: createCandleWriter({ ...slotKey, archivedReads }),
+      raisedNonces: createRaisedNonces(slotKey),
     });
   });

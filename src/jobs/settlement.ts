@@ -4,12 +4,11 @@ import { createLease, type Lease } from '../store/outbox/lease';
 import { createSpread } from '../store/outbox/spread';
 import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
 import { restWhileFull } from './full';
-import { type KeptWorker, keepWorker } from './kept-worker';
 import { type QueueName, settlementQueueOf } from './queues';
 import { createReconciler } from './reconcile';
 import { startRelay } from './relay';
@@ -22,6 +21,7 @@ import {
   type SettlementJob,
   type SettlementQueue,
 } from './settlement-queue';
+import { type SupervisedWorker, superviseWorker } from './supervised-worker';
 
 export interface SettlementOptions {
   /** BullMQ's blocking connection, whose commands wait while Redis is away. */
@@ -85,7 +85,7 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
   const settle = createSettle({ matches, settlements, termsOf, scale, funds });
   const processor = createProcessor({ settle, settlements, queue, funds });
   const open = () =>
-    keepWorker({
+    superviseWorker({
       open: () => openWorker(settlementQueueOf(shard ?? 0), processor, options),
       queue: queue.queue,
       onStuck: () => onError(new Error('it takes no jobs, and is opened again'), 'settlement worker'),
@@ -124,7 +124,7 @@ interface SettledStore {
   readonly run: RunScript;
   readonly scale: ChainScale;
   readonly shards: readonly (Pick<SettlementOptions, 'matches' | 'settlements' | 'reads'> & {
-    readonly keys: ShardKeys;
+    readonly keys: Keys;
   })[];
 }
 
@@ -174,8 +174,8 @@ function openWorker(
 }
 
 /** The worker of a shard, which is open while this process has the lease. Jobs that it leaves are given to the next one. */
-function createHeld(open: () => KeptWorker) {
-  let worker: KeptWorker | null = null;
+function createHeld(open: () => SupervisedWorker) {
+  let worker: SupervisedWorker | null = null;
   const closing = new Set<Promise<void>>();
 
   function close(): void {

@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient } from '../store/redis/scripts';
 import type { BetweenShards } from '../store/shards/exchange';
 import type { Engine } from '../store/verbs/engine';
@@ -57,7 +57,7 @@ export function createShardChores({
 
 interface ShardsStore {
   readonly redis: RedisClient;
-  readonly shards: readonly { readonly keys: ShardKeys; readonly engine: Engine }[];
+  readonly shards: readonly { readonly keys: Keys; readonly engine: Engine }[];
   /** Null with one shard. */
   readonly betweenShards: BetweenShards | null;
 }

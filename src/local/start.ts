@@ -285,8 +285,8 @@ async function startDemo(
   programFolder: string,
   { baseUrl, env, logFile }: DemoPlace,
 ): Promise<void> {
-  const past = [path.join(programFolder, 'cli.js'), 'demo-history'];
-  if ((await runCommand(process.execPath, past, { timeoutMs: HISTORY_MS_MAX, env })) === null) {
+  const archivedReads = [path.join(programFolder, 'cli.js'), 'demo-history'];
+  if ((await runCommand(process.execPath, archivedReads, { timeoutMs: HISTORY_MS_MAX, env })) === null) {
     complain('the demo has no history: its charts begin now');
   }
   if (session.isEnding) return;

@@ -3,7 +3,7 @@ import type { AccountLogReads, AccountLogWriter } from '../store/outbox/account-
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Presence } from '../store/people/presence';
 import type { OrderRecords } from '../store/reads/order-records';
-import type { ShardKeys } from '../store/redis/keys';
+import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { ShardParts } from '../store/shard';
 import { createHomeLogs } from '../store/shards/account-logs';
@@ -17,7 +17,7 @@ import type { OutboxReaders } from './sockets/links';
 
 /** One outbox of the exchange, and what its lease allows: one for each shard. */
 export interface Outbox {
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly broadcasts: Broadcasts;
   /** The orders that its entries name. */
   readonly records: OrderRecords;
@@ -36,7 +36,7 @@ export interface LedOutbox extends Outbox {
 
 export interface OutboxesDeps extends Omit<BroadcastingDeps, 'broadcasts' | 'reader'> {
   readonly outboxes: readonly Outbox[];
-  readonly readersOf: (keys: ShardKeys) => OutboxReaders;
+  readonly readersOf: (keys: Keys) => OutboxReaders;
   readonly replicas: () => Promise<number>;
 }
 

@@ -19,7 +19,6 @@ import { createAllowances, noAllowances } from './sockets/allowances';
 import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
 import { createExchangeState } from './sockets/exchange-state';
-import { openFrontDoor } from './sockets/front-door';
 import { createServer } from './sockets/gateway';
 import { takeMessages } from './sockets/intake';
 import { createLinks, type Links } from './sockets/links';
@@ -31,6 +30,7 @@ import { serveRequests } from './sockets/requests';
 import { createSessionWatch, type SessionWatch } from './sockets/session-watch';
 import { createSlowSocketGuard } from './sockets/slow-sockets';
 import { closeSockets, type ExchangeServer } from './sockets/sockets';
+import { serveUpgrades } from './sockets/upgrades';
 import { serveWallets, type WalletSockets } from './wallets';
 
 export interface RealtimeDeps {
@@ -215,7 +215,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     },
     attach(server, callers, perform) {
       const { corsOrigins, rateLimit } = config;
-      openFrontDoor(io, server, {
+      serveUpgrades(io, server, {
         ...callers,
         corsOrigins,
         isOpen: () => open,

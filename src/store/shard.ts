@@ -2,7 +2,7 @@ import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
-import { createPast, NO_PAST, type Past } from './archive/past';
+import { type ArchivedReads, createArchivedReads, NO_ARCHIVED_READS } from './archive/archived-reads';
 import { type Audit, createAudit } from './audit/audit';
 import { createHistory, type History } from './candles/history';
 import { createDurabilityChecks, type ShardDurabilityChecks } from './health/durability';
@@ -20,7 +20,7 @@ import { createAnswerCache } from './reads/answer-cache';
 import { createMarketList, type MarketList } from './reads/market-list';
 import { createReads, type Reads } from './reads/reads';
 import type { Clock } from './redis/clock';
-import type { ShardKeys } from './redis/keys';
+import type { Keys } from './redis/keys';
 import type { RedisClient, RunScript } from './redis/scripts';
 import { createMatches, type Matches } from './settlement/matches';
 import { createSettlements, type Settlements } from './settlement/settlements';
@@ -41,10 +41,10 @@ export interface SharedParts {
 
 /** The parts that keep and read the data of one shard. With one shard they are the store's. */
 export interface ShardParts {
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** Of this shard alone; null where none is configured. */
   readonly archive: Archive | null;
-  readonly past: Past;
+  readonly archivedReads: ArchivedReads;
   readonly standings: ShardDurabilityChecks;
   readonly history: History;
   readonly reads: Reads;
@@ -64,20 +64,20 @@ export interface ShardParts {
 }
 
 interface Door extends SharedParts {
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
-function openJoining(door: Door): Joining {
-  const { redis, keys, clock, config } = door;
+function openJoining(slotKey: Door): Joining {
+  const { redis, keys, clock, config } = slotKey;
   const { chain, grantOn, paperGrantMicro } = config;
   const joinGrantMicro = grantOn === 'sign-in' ? paperGrantMicro : 0;
-  const joining = createJoining({ ...door, joinGrantMicro });
+  const joining = createJoining({ ...slotKey, joinGrantMicro });
   return chain === null ? joining : { ...joining, join: joinWithoutGrant(redis, keys, clock.now) };
 }
 
 /** Keeps, reads and corrects journals. */
 function openJournals(
-  parts: Door & Pick<ShardParts, 'past' | 'matches' | 'settlements'>,
+  parts: Door & Pick<ShardParts, 'archivedReads' | 'matches' | 'settlements'>,
   doubts: () => number,
 ) {
   const journalWriter = createJournal({ ...parts, doubts });
@@ -89,35 +89,35 @@ function openJournals(
   };
 }
 
-export function openShard(shared: SharedParts, keys: ShardKeys): ShardParts {
-  const door: Door = { ...shared, keys };
-  const { config, redis, run, clock, checksum, archive } = door;
+export function openShard(shared: SharedParts, keys: Keys): ShardParts {
+  const slotKey: Door = { ...shared, keys };
+  const { config, redis, run, clock, checksum, archive } = slotKey;
   const { funds } = config;
-  const past = archive === null ? NO_PAST : createPast({ redis, keys, archive });
+  const archivedReads = archive === null ? NO_ARCHIVED_READS : createArchivedReads({ redis, keys, archive });
   const standings = createDurabilityChecks({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
-  const history = createHistory({ ...door, doubts, past });
+  const history = createHistory({ ...slotKey, doubts, archivedReads });
   const kept = createAnswerCache({ redis, keys, clock, doubts });
-  const reads = createReads({ ...door, kept, doubts, history, past, funds });
-  const settlements = createSettlements({ redis, run, keys, past, funds, checksum });
-  const matches = createMatches({ redis, run, keys, settlements, past, funds, saw: standings.saw });
+  const reads = createReads({ ...slotKey, kept, doubts, history, archivedReads, funds });
+  const settlements = createSettlements({ redis, run, keys, archivedReads, funds, checksum });
+  const matches = createMatches({ redis, run, keys, settlements, archivedReads, funds, saw: standings.saw });
   return {
     keys,
     archive,
-    past,
+    archivedReads,
     standings,
     history,
     reads,
-    marketList: createMarketList({ ...door, history, doubts, view: reads.view }),
+    marketList: createMarketList({ ...slotKey, history, doubts, view: reads.view }),
     settlements,
     matches,
-    ...openJournals({ ...door, past, matches, settlements }, doubts),
-    joining: openJoining(door),
-    presence: createPresence(door),
-    actions: createActions(door),
-    broadcasts: createBroadcasts({ redis, run, keys, past }),
-    accounts: createAccountLogs(door),
+    ...openJournals({ ...slotKey, archivedReads, matches, settlements }, doubts),
+    joining: openJoining(slotKey),
+    presence: createPresence(slotKey),
+    actions: createActions(slotKey),
+    broadcasts: createBroadcasts({ redis, run, keys, archivedReads }),
+    accounts: createAccountLogs(slotKey),
     outboxLag: createOutboxLag({ redis, keys, now: clock.now }),
-    audit: createAudit({ ...door, past }),
+    audit: createAudit({ ...slotKey, archivedReads }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting } from '../../src/store/archive/forgetting';
-import { createPast } from '../../src/store/archive/past';
 import { hashBytes } from '../../src/store/records/order';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
@@ -19,9 +19,9 @@ export const START_MS = START_SECOND * 1_000;
 export function archivingIn(world: () => EngineWorld) {
   function archiving(archive: Archive = createMemoryArchive(), run: RunScript = world().run) {
     const { redis, keys } = world();
-    const past = createPast({ redis, keys, archive });
+    const archivedReads = createArchivedReads({ redis, keys, archive });
     const forgetting = createForgetting({ redis, run, keys, archive });
-    const engine = createEngine({ run, grantMicro: parseMicro('10000'), makersMax: 500, past });
+    const engine = createEngine({ run, grantMicro: parseMicro('10000'), makersMax: 500, archivedReads });
     const stored = async (requests: readonly PlaceRequest[]) => {
       const raw = requests.map(({ orderHash }) => hashBytes(orderHash));
       const packed = await redis.hmgetBuffer(keys.orders, ...raw);
@@ -29,7 +29,7 @@ export function archivingIn(world: () => EngineWorld) {
     };
     return {
       archive,
-      past,
+      archivedReads,
       forgetting,
       engine,
       stored,

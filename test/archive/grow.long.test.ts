@@ -3,11 +3,11 @@ import { createArchive } from '../../src/archive/archive';
 import type { Archive } from '../../src/exchange/archive';
 import { startArchiving } from '../../src/jobs/archive';
 import type { RunningRedis } from '../../src/local/redis';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting } from '../../src/store/archive/forgetting';
-import { createPast } from '../../src/store/archive/past';
 import { openSource } from '../../src/store/archive/source';
 import { addressBytes } from '../../src/store/records/order';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { noteShards } from '../../src/store/shards/layout';
 import { createShell } from '../cli/shell';
 import { openSettling } from '../jobs/settling';
@@ -34,7 +34,7 @@ describeWithPostgres('an exchange with an archive that gets a second shard', () 
 
   /** Places and cancels orders in a shard; resolves when they have left for its archive. */
   async function archived(shard: number, shards: number, wallet: string): Promise<void> {
-    const keys = shardKeys(shard);
+    const keys = createKeys(shard);
     const world = await openSettling(redis, keys);
     const market = await world.createMarket();
     for (let i = 0; i < ORDERS; i++) {
@@ -63,8 +63,13 @@ describeWithPostgres('an exchange with an archive that gets a second shard', () 
   }
 
   const ordersOf = async (archive: Archive, shard: number, wallet: string): Promise<number> =>
-    (await createPast({ redis, keys: shardKeys(shard), archive }).ofWallet(addressBytes(wallet), null, 100))
-      .length;
+    (
+      await createArchivedReads({ redis, keys: createKeys(shard), archive }).ofWallet(
+        addressBytes(wallet),
+        null,
+        100,
+      )
+    ).length;
 
   test(
     'keeps what left before, and has a schema for the new shard',
@@ -72,8 +77,8 @@ describeWithPostgres('an exchange with an archive that gets a second shard', () 
       const [old, fresh] = [walletWithHome(1, 2), walletWithHome(1, 2, 1)];
       const shellOf = (shards: number) =>
         createShell(server.url, { SHARDS: String(shards), ARCHIVE_URL: postgres.url });
-      const world = await openSettling(redis, shardKeys());
-      await noteShards(world, [shardKeys()]);
+      const world = await openSettling(redis, createKeys());
+      await noteShards(world, [createKeys()]);
       await archived(0, 1, old);
       const before = await shellOf(1).json('audit', '--archive');
       expect(before).toMatchObject({ ok: true, differences: [], archived: { orders: ORDERS } });

@@ -1,6 +1,6 @@
 import type { Archive } from '../../src/exchange/archive';
 import { NOTHING } from '../../src/exchange/archive';
-import { createPast } from '../../src/store/archive/past';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createJournal } from '../../src/store/journal/journal';
 import { createJournalReads, type JournalReads, type JournalRow } from '../../src/store/journal/reads';
 import { createJournalRebuild } from '../../src/store/journal/rebuild';
@@ -44,9 +44,9 @@ function timeOf(line: Buffer): number {
 }
 
 export function openJournals({ redis, run, keys }: Auditing, archive: Archive) {
-  const past = createPast({ redis, keys, archive });
-  const settlements = createSettlements({ redis, run, keys, past });
-  const matches = createMatches({ redis, run, keys, settlements, past });
+  const archivedReads = createArchivedReads({ redis, keys, archive });
+  const settlements = createSettlements({ redis, run, keys, archivedReads });
+  const matches = createMatches({ redis, run, keys, settlements, archivedReads });
   const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
   const readsBy = (script: RunScript) =>
     createJournalReads({
@@ -55,10 +55,10 @@ export function openJournals({ redis, run, keys }: Auditing, archive: Archive) {
       journal,
       matches,
       settlements,
-      lines: createStoredLines({ run: script, keys, past }),
+      lines: createStoredLines({ run: script, keys, archivedReads }),
     });
-  const rebuild = createJournalRebuild({ redis, run, keys, matches, journal, past });
-  return { journal, past, readsBy, reads: readsBy(run), rebuild };
+  const rebuild = createJournalRebuild({ redis, run, keys, matches, journal, archivedReads });
+  return { journal, archivedReads, readsBy, reads: readsBy(run), rebuild };
 }
 
 export type Query = Parameters<JournalReads['rows']>[1] & Omit<Parameters<JournalReads['rows']>[2], 'cursor'>;

@@ -6,7 +6,7 @@ import type { LeavingMatches } from '../../src/store/archive/leaving';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { decodeFills, type Fill } from '../../src/store/records/order';
 import type { MatchRef } from '../../src/store/records/settlement';
-import type { ShardKeys } from '../../src/store/redis/keys';
+import type { Keys } from '../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
@@ -14,7 +14,7 @@ import { createSettlements } from '../../src/store/settlement/settlements';
 export interface LeavingStore {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 /** A match in Redis. */
 export interface Met {

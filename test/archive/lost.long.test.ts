@@ -69,15 +69,15 @@ describeWithPostgres('an archive that lost what left Redis for it', () => {
       const archive = createArchive({ url: postgres.url });
       const sql = new Client(postgres.url);
       try {
-        const { engine, past, open, forget } = archiving(archive);
+        const { engine, archivedReads, open, forget } = archiving(archive);
         await open();
         const order = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
         await world().clock(START_MS + KEEP_MS);
         expect(await forget(order)).toBe(1);
-        expect(await past.anywhere(order.orderHash)).not.toBeNull();
+        expect(await archivedReads.anywhere(order.orderHash)).not.toBeNull();
         await sql.connect();
         const asked = () => [
-          past.anywhere(order.orderHash),
+          archivedReads.anywhere(order.orderHash),
           engine.place(order),
           engine.cancel(null, alice, order.orderHash, 'USER'),
         ];

@@ -2,9 +2,9 @@ import { createArchive } from '../../src/archive/archive';
 import type { Archive, Batch } from '../../src/exchange/archive';
 import { pips } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
 import { createMarketForgetting, MARKET_KEEP_MS } from '../../src/store/archive/markets';
-import { createPast } from '../../src/store/archive/past';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { RESOLUTION } from '../../src/store/records/layout';
@@ -51,7 +51,7 @@ describeWithPostgres('a market that ended long ago', () => {
     await Promise.all([server?.stop(), postgres?.stop()]);
   });
 
-  const withPast = () => ({ ...store, past: createPast({ ...store, archive }) });
+  const withPast = () => ({ ...store, archivedReads: createArchivedReads({ ...store, archive }) });
 
   /** A market with candles of many minutes; its matches have left, and a log of its updates is there. */
   async function tradedMarket(id: string): Promise<TradingMarket> {
@@ -121,8 +121,10 @@ describeWithPostgres('a market that ended long ago', () => {
       expect(await (await holding()).forgetEnded(TOKEN)).toBe(0);
       // Without the archive there is no answer, not an empty one.
       const silent = { ...archive, partsFrom: () => Promise.reject(new Error('away')) };
-      const past = createPast({ ...store, archive: silent });
-      await expect(createHistory({ ...store, past }).candles(market.id, 0, DAY_MS)).rejects.toThrow('away');
+      const archivedReads = createArchivedReads({ ...store, archive: silent });
+      await expect(createHistory({ ...store, archivedReads }).candles(market.id, 0, DAY_MS)).rejects.toThrow(
+        'away',
+      );
     },
     LIMIT_MS,
   );

@@ -2,8 +2,8 @@ import { createArchive } from '../../src/archive/archive';
 import { type Archive, NOTHING } from '../../src/exchange/archive';
 import type { Market } from '../../src/exchange/facts';
 import { SETTLEMENT_STATUSES } from '../../src/exchange/status';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
-import { createPast } from '../../src/store/archive/past';
 import { settlementName } from '../../src/store/records/settlement';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
@@ -68,15 +68,15 @@ describeWithPostgres('pages of which a part is in the archive', () => {
   test('a page of orders asks the archive once for all of their fills, however many of them left', async () => {
     const matches = await exchange.redis.xlen(exchange.keys.trades(market.terms.id));
     const wallets = exchange.wallets.slice(0, 4);
-    const plain = await readerOf(exchange, createPast({ ...exchange, archive }));
+    const plain = await readerOf(exchange, createArchivedReads({ ...exchange, archive }));
     const before = await Promise.all(wallets.map((wallet) => plain.reads.orders(wallet, {}, PAGE)));
     const { asked, queries } = counted();
-    const past = createPast({ ...exchange, archive: asked });
-    const { reads } = await readerOf(exchange, past);
+    const archivedReads = createArchivedReads({ ...exchange, archive: asked });
+    const { reads } = await readerOf(exchange, archivedReads);
     for (const gone of [Math.floor(matches / 2), matches]) {
       await leave(market, gone);
       await leave(other, gone);
-      await past.droppedMs();
+      await archivedReads.droppedMs();
       for (const [i, wallet] of wallets.entries()) {
         queries.length = 0;
         const { orders } = await reads.orders(wallet, {}, PAGE);
@@ -108,7 +108,7 @@ describeWithPostgres('pages of which a part is in the archive', () => {
     await exchange.place(market, bob, 0, 0, 4_000, 10);
     await exchange.place(market, carla, 0, 1, 6_000, 10);
     await exchange.settle();
-    const { settlements } = await readerOf(exchange, createPast({ ...exchange, archive }));
+    const { settlements } = await readerOf(exchange, createArchivedReads({ ...exchange, archive }));
     const newest = async () => {
       const page = await settlements.list({ marketId: market.terms.id }, { limit: 1, cursor: null });
       return page.records[0] ?? raise();

@@ -1,6 +1,6 @@
 import type { MarketId } from '../../src/exchange/market';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../../src/store/archive/archived-reads';
 import { isOver, ordersOf, type SettledMatch } from '../../src/store/archive/leaving';
-import { NO_PAST, type Past } from '../../src/store/archive/past';
 import { matchPlace } from '../../src/store/archive/places';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
@@ -20,10 +20,10 @@ import type { Auditing } from '../store/audit/auditing';
 /** Everything that reads matches, fills and settlements. */
 export type Reader = Awaited<ReturnType<typeof readerOf>>;
 
-export async function readerOf({ redis, run, keys }: Auditing, past: Past) {
+export async function readerOf({ redis, run, keys }: Auditing, archivedReads: ArchivedReads) {
   const clock = createClock(() => runProbe(run, keys));
   await clock.measure();
-  const parts = { redis, run, keys, past };
+  const parts = { redis, run, keys, archivedReads };
   const doubts = (): number => 0;
   const history = createHistory({ ...parts, doubts });
   const kept = createAnswerCache({ redis, keys, clock, doubts });
@@ -108,7 +108,7 @@ export async function trade(exchange: Auditing) {
   for (let i = 0; i < 6; i++) await send(market, bob, 0, 1, 6_000, 5);
   await exchange.settle();
   // No match leaves before it is counted and its settlement is final.
-  const { candles, matches } = await readerOf(exchange, NO_PAST);
+  const { candles, matches } = await readerOf(exchange, NO_ARCHIVED_READS);
   for (const { terms } of [market, other]) {
     await candles.rebuild(terms.id);
     await matches.unsettled(terms.id, { nowMs: Date.now(), graceMs: 0, patienceMs: 0, most: 1 });

@@ -3,8 +3,12 @@ import { createArchive } from '../../src/archive/archive';
 import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import type { Market } from '../../src/exchange/facts';
+import {
+  type ArchivedReads,
+  createArchivedReads,
+  NO_ARCHIVED_READS,
+} from '../../src/store/archive/archived-reads';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
-import { createPast, NO_PAST, type Past } from '../../src/store/archive/past';
 import type { OrderRecord } from '../../src/store/records/order';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
@@ -41,8 +45,8 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
     await postgres?.stop();
   });
 
-  const pastOf = (own: Archive): Past =>
-    createPast({ redis: exchange.redis, keys: exchange.keys, archive: own });
+  const pastOf = (own: Archive): ArchivedReads =>
+    createArchivedReads({ redis: exchange.redis, keys: exchange.keys, archive: own });
   const archived = (): Promise<Reader> => readerOf(exchange, pastOf(archive));
 
   let middleMs = 0;
@@ -130,7 +134,7 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
         return { marketId: market.terms.id, tradeMs, sequence };
       });
       middleMs = refs[Math.floor(refs.length / 2)]?.tradeMs ?? 0;
-      const plain = await readerOf(exchange, NO_PAST);
+      const plain = await readerOf(exchange, NO_ARCHIVED_READS);
       before = await answers(plain);
       for (const key of await client.keysBuffer('*'))
         copy.set(key.toString('latin1'), (await client.dumpBuffer(key)) ?? raise());
@@ -162,7 +166,7 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
     async () => {
       const id = market.terms.id;
       let reads = 0;
-      const past = pastOf(archive);
+      const archivedReads = pastOf(archive);
       /** Matches leave before and after every other read of the archive. */
       const late =
         <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
@@ -174,14 +178,14 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
           return found;
         };
       const racing = {
-        ...past,
-        matchesOf: late(past.matchesOf),
-        matchesOfOrders: late(past.matchesOfOrders),
-        matches: late(past.matches),
-        settlements: late(past.settlements),
-        settlementsOf: late(past.settlementsOf),
+        ...archivedReads,
+        matchesOf: late(archivedReads.matchesOf),
+        matchesOfOrders: late(archivedReads.matchesOfOrders),
+        matches: late(archivedReads.matches),
+        settlements: late(archivedReads.settlements),
+        settlementsOf: late(archivedReads.settlementsOf),
       };
-      const [plain, reader] = [await readerOf(exchange, NO_PAST), await readerOf(exchange, racing)];
+      const [plain, reader] = [await readerOf(exchange, NO_ARCHIVED_READS), await readerOf(exchange, racing)];
       const asked = [
         (by: Reader) => trades(by, id, { order: 'asc', limit: 3 }),
         (by: Reader) => trades(by, id, { order: 'desc', limit: 3 }),

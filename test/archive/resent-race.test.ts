@@ -20,7 +20,7 @@ const order = (): PlaceRequest => world().buy(alice, YES, '1', '0.01');
 
 test(`${PROCESSES} processes send ${ORDERS} orders again while they leave: none runs twice`, async () => {
   await world().market();
-  const { open, past, engine, stored, forgetting } = archiving();
+  const { open, archivedReads, engine, stored, forgetting } = archiving();
   await open();
   const connections = Array.from({ length: PROCESSES }, () => connect({ urls: [server().url] }));
   await Promise.all(connections.map((redis) => ready(redis, READY_MS)));
@@ -29,7 +29,7 @@ test(`${PROCESSES} processes send ${ORDERS} orders again while they leave: none 
       run: createScripts(redis, patchedScripts([FAKE_CLOCK])),
       grantMicro: parseMicro('10000'),
       makersMax: 500,
-      past,
+      archivedReads,
     }),
   );
   const sent: PlaceRequest[] = [];

@@ -1,8 +1,8 @@
 import { createArchive } from '../../src/archive/archive';
 import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
-import { createPast } from '../../src/store/archive/past';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
@@ -37,8 +37,8 @@ describeWithPostgres('orders that are in the archive', () => {
 
   const engineOf = (): Engine => {
     const { redis, run, keys } = world();
-    const past = createPast({ redis, keys, archive });
-    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, past });
+    const archivedReads = createArchivedReads({ redis, keys, archive });
+    return createEngine({ run, grantMicro: parseMicro('1000000'), makersMax: 500, archivedReads });
   };
 
   async function opened(): Promise<Forgetting> {

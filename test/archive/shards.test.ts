@@ -12,14 +12,14 @@ import { writeBackup } from '../../src/extensions/backup/store/backup';
 import { restoreBackup } from '../../src/extensions/backup/store/restore';
 import { startArchiving } from '../../src/jobs/archive';
 import type { RunningRedis } from '../../src/local/redis';
+import { createArchivedReads } from '../../src/store/archive/archived-reads';
 import { createForgetting } from '../../src/store/archive/forgetting';
-import { createPast } from '../../src/store/archive/past';
 import { openSource } from '../../src/store/archive/source';
 import { createJournal } from '../../src/store/journal/journal';
 import { createSpread } from '../../src/store/outbox/spread';
 import { createActions } from '../../src/store/people/operator-log';
 import { addressBytes } from '../../src/store/records/order';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { openSettling, scale } from '../jobs/settling';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
@@ -108,7 +108,7 @@ describeWithPostgres('the archive of several shards', () => {
 
   test('a backup names the archive and the batch of each shard, and a restore cuts each back to its own', async () => {
     const own = both.map(archiveOf);
-    const shards = both.map((shard) => ({ keys: shardKeys(shard), archive: own[shard] as Archive }));
+    const shards = both.map((shard) => ({ keys: createKeys(shard), archive: own[shard] as Archive }));
     const line = { wallet: randomBytes(20), entry: 0, atMs: Date.UTC(2020, 0), line: Buffer.from('one') };
     // The batches that the archive has, and those that had left Redis when the copy was made.
     const batches = [
@@ -123,7 +123,7 @@ describeWithPostgres('the archive of several shards', () => {
       await redis.hset(keys.archive, { id, n: left });
       await redis.set(keys.mode, '2');
     }
-    await redis.hset(shardKeys().shardCount, 'count', SHARDS);
+    await redis.hset(createKeys().shardCount, 'count', SHARDS);
     const folder = mkdtempSync(path.join(tmpdir(), 'exchange-shards-archive-'));
     try {
       const file = path.join(folder, 'both.backup');
@@ -143,7 +143,7 @@ describeWithPostgres('the archive of several shards', () => {
       expect((await restoreBackup({ ...facts, shards }, file, how)).cut).toBe(2);
       const states = await Promise.all(own.map((archive) => archive.state()));
       expect(states.map((state) => state?.batch)).toEqual([3, 1]);
-      expect(await redis.hget(shardKeys(1).archive, 'n')).toBe('1');
+      expect(await redis.hget(createKeys(1).archive, 'n')).toBe('1');
     } finally {
       rmSync(folder, { recursive: true, force: true });
       await redis.flushall();
@@ -153,7 +153,7 @@ describeWithPostgres('the archive of several shards', () => {
 
   test('orders and journals of both shards leave Redis for their own archive, by a lease for each', async () => {
     const wallet = `0x${'a1'.repeat(20)}`;
-    const worlds = await Promise.all(both.map((shard) => openSettling(redis, shardKeys(shard))));
+    const worlds = await Promise.all(both.map((shard) => openSettling(redis, createKeys(shard))));
     const placed: string[][] = [];
     for (const world of worlds) {
       const market = await world.createMarket();
@@ -179,7 +179,7 @@ describeWithPostgres('the archive of several shards', () => {
       startArchiving({
         forgetting: { ...forgetting, lease: spread(forgetting.lease) },
         openSource: () =>
-          openSource({ redis, keys: shardKeys(shard), now: () => Date.now() + 1_000, keepMs: 0 }),
+          openSource({ redis, keys: createKeys(shard), now: () => Date.now() + 1_000, keepMs: 0 }),
         onError: ({ message }) => failures.push(message),
         lookMs: 250,
       }),
@@ -187,20 +187,20 @@ describeWithPostgres('the archive of several shards', () => {
     try {
       for (const [shard, world] of worlds.entries()) {
         const { keys } = world;
-        const past = createPast({ redis, keys, archive: own[shard] as Archive });
-        const left = async () => (await past.ofWallet(addressBytes(wallet), null, 100)).length;
+        const archivedReads = createArchivedReads({ redis, keys, archive: own[shard] as Archive });
+        const left = async () => (await archivedReads.ofWallet(addressBytes(wallet), null, 100)).length;
         await until(`the orders of shard ${shard} leave`, async () => (await left()) === ORDERS, {
           patienceMs: LIMIT_MS,
           explain: () => failures.join(),
         });
-        const found = await past.ofWallet(addressBytes(wallet), null, 100);
+        const found = await archivedReads.ofWallet(addressBytes(wallet), null, 100);
         expect(found.map(({ hash }) => `0x${hash.toString('hex')}`).sort()).toEqual(
           [...(placed[shard] ?? [])].sort(),
         );
         const id = await redis.hget(keys.archive, 'id');
         expect(id).toBe((await own[shard]?.state())?.id);
       }
-      const tokens = await Promise.all(both.map((shard) => redis.get(shardKeys(shard).archiveLease)));
+      const tokens = await Promise.all(both.map((shard) => redis.get(createKeys(shard).archiveLease)));
       expect(new Set(tokens).size).toBe(SHARDS);
     } finally {
       await Promise.all(running.map((one) => one.stop()));
@@ -209,7 +209,7 @@ describeWithPostgres('the archive of several shards', () => {
 
     // The operator's commands read all shards.
     const [first] = worlds as [(typeof worlds)[0], ...unknown[]];
-    const shards = both.map((shard) => ({ keys: shardKeys(shard), archive: own[shard] ?? null }));
+    const shards = both.map((shard) => ({ keys: createKeys(shard), archive: own[shard] ?? null }));
     const store = { ...first, redis, scale, shards, actions: createActions(first) } as unknown as CliStore;
     const said: unknown[] = [];
     const say = async (value: unknown) => void said.push(value);
@@ -222,9 +222,9 @@ describeWithPostgres('the archive of several shards', () => {
       EXIT.done,
       expect.objectContaining({ ok: true, orders: SHARDS * ORDERS }),
     ]);
-    await redis.hdel(shardKeys(1).archive, 'sweep');
+    await redis.hdel(createKeys(1).archive, 'sweep');
     expect(await archiveBackfill(run)).toBe(EXIT.done);
-    expect(await redis.hget(shardKeys(1).archive, 'sweep')).toBe('1');
+    expect(await redis.hget(createKeys(1).archive, 'sweep')).toBe('1');
     const hash = `\\x${(placed[1]?.[0] ?? '').slice(2)}`;
     const client = createConnection({ url: postgres.url });
     await client.rows({ text: 'delete from shard_1.archive_orders where hash = $1', values: [hash] });

@@ -19,7 +19,7 @@ import { createPlainLease } from '../../src/store/outbox/lease';
 import type { SettlementKey } from '../../src/store/records/settlement';
 import { packSigned } from '../../src/store/records/signed-order';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
@@ -53,7 +53,7 @@ export async function startFollowed(world: World, market: Market, nodes: Nodes) 
   const server = await startTestRedis();
   const redis = connect({ urls: [server.url] });
   await ready(redis, READY_MS);
-  const keys = shardKeys();
+  const keys = createKeys();
   const run = createScripts(redis, scriptSources('chain'));
   await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: world.exchange.toLowerCase(), hold: 'cost' });
   const [unknown, others]: [SettlementKey[], SettlementKey[]] = [[], []];

@@ -7,7 +7,7 @@ import { createObservation, type Observation } from '../../src/jobs/chain/observ
 import { startObserver } from '../../src/jobs/chain/observe';
 import type { RunningRedis } from '../../src/local/redis';
 import { createPlainLease } from '../../src/store/outbox/lease';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, type RunScript } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
@@ -19,7 +19,7 @@ import { type Notebook, openNotebook } from './notebook';
 const EMPTY_ACCOUNT = `0x${'22'.repeat(20)}`;
 /** Longer than a usual time-out of any request of the observer. */
 const SLOW_MS = 5_500;
-const keys = shardKeys();
+const keys = createKeys();
 
 let nodes: Nodes;
 let server: RunningRedis;

@@ -24,7 +24,7 @@ import { createPlainLease } from '../../src/store/outbox/lease';
 import { settlementId } from '../../src/store/records/settlement';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
@@ -59,7 +59,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const server = await startTestRedis({ appendonly: 'always' });
   const redis = new Redis(server.url);
   const run = createScripts(redis, scriptSources('chain'));
-  const keys = shardKeys();
+  const keys = createKeys();
   await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: exchange.toLowerCase(), hold: 'cost' });
   const clock = createClock(() => runProbe(run, keys));
   await clock.measure();

@@ -8,7 +8,7 @@ import { type Operator, type OperatorOptions, startOperator } from '../../src/jo
 import { createIntents } from '../../src/store/chain/intents';
 import { createChainLedger } from '../../src/store/chain/ledger';
 import { createSendable } from '../../src/store/chain/sendable';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { CHAIN_ID } from './world';
@@ -32,7 +32,7 @@ export const SCALE = chainScale(18);
 export function startTestOperator(options: TestOperatorOptions): Operator {
   const redis = new Redis(options.redisUrl);
   const run = createScripts(redis, scriptSources('chain'));
-  const keys = shardKeys();
+  const keys = createKeys();
   const rpc = createRpc(options.nodeUrls);
   const ledger = createChainLedger({ redis, run, keys, scale: SCALE });
   const operator = startOperator({

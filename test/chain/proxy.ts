@@ -102,7 +102,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     if (request.method === 'eth_sendRawTransaction') return broadcast(request);
     if (await isForgotten(request)) return { error: { code: -32000, message: 'missing trie node' } };
     const isPast = behaviour.lagBlocks > 0 || behaviour.frozenAt !== null;
-    const reply = isPast ? await past(request) : await node(request.method, request.params);
+    const reply = isPast ? await archivedReads(request) : await node(request.method, request.params);
     if (!('result' in reply)) return reply;
     if (behaviour.hidesLogs && request.method === 'eth_getLogs') return { result: [] };
     return { result: behaviour.forgery ? await behaviour.forgery(request, reply.result) : reply.result };
@@ -121,7 +121,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
   }
 
   /** The answer of a node that knows no block after the newest one that it has seen. */
-  async function past(request: RpcRequest): Promise<RpcReply> {
+  async function archivedReads(request: RpcRequest): Promise<RpcReply> {
     const newest = await newestSeen();
     if (request.method === 'eth_blockNumber') return { result: hex(newest) };
     const known = await node('eth_getBlockByNumber', ['finalized', false]);

@@ -24,7 +24,7 @@ import {
 } from '../../src/store/records/settlement';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
@@ -90,7 +90,7 @@ export async function startStormWorld(feeRates: readonly number[]) {
   const server = await startDurableRedis({ appendonly: 'always' });
   const redis = new Redis(server.url);
   const run = createScripts(redis, scriptSources('chain'));
-  const keys = shardKeys();
+  const keys = createKeys();
   await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: exchange.toLowerCase(), hold: 'cost' });
   const clock = createClock(() => runProbe(run, keys));
   await clock.measure();

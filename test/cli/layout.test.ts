@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load';
 import { writeBackup } from '../../src/extensions/backup/store/backup';
 import type { RunningRedis } from '../../src/local/redis';
 import { LAYOUT } from '../../src/store/health/layout';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { createShell } from './shell';
@@ -14,7 +14,7 @@ import { createShell } from './shell';
 let server: RunningRedis;
 let redis: Redis;
 let folder: string;
-const { layout: KEY } = shardKeys();
+const { layout: KEY } = createKeys();
 
 beforeAll(async () => {
   server = await startTestRedis();
@@ -69,7 +69,7 @@ async function writeNewer(file: string): Promise<void> {
   const options = {
     redis,
     run: createScripts(redis, scriptSources()),
-    shards: [{ keys: shardKeys(), archive: null }],
+    shards: [{ keys: createKeys(), archive: null }],
     now: Date.now,
     chainId,
     exchange: exchangeAddress,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { checksumAddress } from '../../src/auth/address';
 import type { RunningRedis } from '../../src/local/redis';
 import { createActions } from '../../src/store/people/operator-log';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { noteShards } from '../../src/store/shards/layout';
 import { openShardWorld, type ShardWorld, walletWithHome } from '../store/shards/world';
 import { startTestCluster, startTestRedis, type TestCluster } from '../support/redis';
@@ -67,7 +67,7 @@ describe('on one server', () => {
       { from: 1, to: 2, inTransit: '10', broken: false },
     ]);
 
-    await world.redis.xtrim(shardKeys(0).channel(1), 'MAXLEN', 0);
+    await world.redis.xtrim(createKeys(0).channel(1), 'MAXLEN', 0);
     const broken = await shell.exchange('shards', 'list');
     expect(broken.out).toMatch(/^0 to 1 +0 +BROKEN: shard 0 lost what shard 1 took$/m);
     expect(broken.out).toMatch(/^1 to 2 +10 +whole$/m);
@@ -89,7 +89,7 @@ describe('a channel that is broken', () => {
 
   test('is repaired, with a line of who paid, and a record for the operators', async () => {
     const world = await openFour([server.url]);
-    const { prefix } = shardKeys(0);
+    const { prefix } = createKeys(0);
     const names = await world.redis.keysBuffer(`${prefix}*`);
     const kept = await Promise.all(
       names.map(async (key) => [key, await world.redis.dumpBuffer(key)] as const),
@@ -113,7 +113,7 @@ describe('a channel that is broken', () => {
       payments: [],
       missing: [],
     });
-    const { actions } = await createActions({ ...world, keys: shardKeys(0) }).list({
+    const { actions } = await createActions({ ...world, keys: createKeys(0) }).list({
       limit: 9,
       cursor: null,
     });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MarketId } from '../../src/exchange/market';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { ROOT } from '../support/processes';
 
 /** The tables of docs/inside/engine.md compared with the scripts and the keys, in both directions. */
@@ -26,7 +26,7 @@ const listed = new Set(
 );
 
 function templates(): string[] {
-  const keys = shardKeys(0);
+  const keys = createKeys(0);
   const address = Buffer.from('<address>');
   return Object.entries(keys)
     .filter(([name]) => name !== 'prefix')

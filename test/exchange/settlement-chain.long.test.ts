@@ -10,7 +10,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { readUInt } from '../../src/store/records/layout';
 import type { Fill } from '../../src/store/records/order';
 import { packSigned } from '../../src/store/records/signed-order';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import type { PlaceReply } from '../../src/store/verbs/place';
@@ -29,7 +29,7 @@ const ORDERS = 1_500;
 const WALLETS = 5;
 const GRANT = micro(1_000_000_000_000);
 const SETS = micro(100_000_000_000);
-const keys = shardKeys();
+const keys = createKeys();
 const TOKENS = [71n, 72n] as const;
 
 /** Tick in pips, lot in lots, fee in basis points, decimals of the collateral. */

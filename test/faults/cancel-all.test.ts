@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config/load';
 import { micro } from '../../src/exchange/units';
 import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { Answer, Client } from '../support/client';
@@ -136,7 +136,7 @@ test(
       // Two of its turns.
       await sleep(2_500);
       expect(await book()).toEqual({ ...before, timestamp: expect.anything() });
-      expect(await redis.hlen(shardKeys().raisedNonces)).toBe(1);
+      expect(await redis.hlen(createKeys().raisedNonces)).toBe(1);
       await engine.setMode('NORMAL');
       const statusOf = async () => (await exchange.client.get(`/orders/${orderHash}`)).body.status;
       await until('invalidated', async () => (await statusOf()) === 'INVALIDATED');

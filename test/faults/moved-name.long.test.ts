@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createDurabilityChecks, stuckOf } from '../../src/store/health/durability';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { hasOpenssl, issueCertificates, startTlsFront } from '../support/certificates';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
@@ -138,7 +138,7 @@ test(
     const standings = createDurabilityChecks({
       redis,
       run: createScripts(redis),
-      keys: shardKeys(),
+      keys: createKeys(),
       promised: null,
     });
     try {

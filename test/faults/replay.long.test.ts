@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import { decodeEvent } from '../../src/store/outbox/outbox';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createModel } from '../model/exchange';
 import { checkState } from '../store/fuzzing/compare';
@@ -44,7 +44,7 @@ const PREVENTIONS = ['NONE', 'NONE', 'CANCEL_TAKER', 'CANCEL_MAKER', 'CANCEL_BOT
 
 const seed = chooseSeed('replay of two web processes');
 const random = createRandom(seed);
-const keys = shardKeys();
+const keys = createKeys();
 let server: RunningRedis;
 let redis: Redis;
 let seats: Seats;

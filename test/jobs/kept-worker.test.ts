@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type KeptWorker, keepWorker } from '../../src/jobs/kept-worker';
+import { type SupervisedWorker, superviseWorker } from '../../src/jobs/supervised-worker';
 import type { RunningRedis } from '../../src/local/redis';
 import { startTestRedis } from '../support/redis';
 import { sleep, until } from '../support/waiting';
@@ -10,7 +10,7 @@ const LOOK_MS = 20;
 let server: RunningRedis;
 let connection: Redis;
 let queue: Queue;
-let kept: KeptWorker | null = null;
+let kept: SupervisedWorker | null = null;
 let opened: Worker[] = [];
 let stuck = 0;
 const done: unknown[] = [];
@@ -49,7 +49,7 @@ function keep(idle: number, process = async (): Promise<void> => undefined): voi
     opened.push(worker);
     return worker;
   };
-  kept = keepWorker({ open, queue, onStuck: () => stuck++, lookMs: LOOK_MS });
+  kept = superviseWorker({ open, queue, onStuck: () => stuck++, lookMs: LOOK_MS });
 }
 
 test('a worker that takes no jobs is replaced, until one does', async () => {

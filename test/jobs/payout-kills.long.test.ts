@@ -4,7 +4,7 @@ import { lots, micro, pips } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
 import { decodeEvent } from '../../src/store/outbox/outbox';
 import { readUInt } from '../../src/store/records/layout';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import { PLAIN_TERMS } from '../support/engine-order';
@@ -25,7 +25,7 @@ const GRANT = micro(1_000_000_000);
 /** The delay of the worker's messages to and from Redis, so that it can be killed in the middle of its work. */
 const DELAY_MS = 12;
 const AT_ONCE = 200;
-const keys = shardKeys();
+const keys = createKeys();
 
 let server: RunningRedis;
 let redis: Redis;

@@ -16,7 +16,7 @@ import { createAnswerCache } from '../../src/store/reads/answer-cache';
 import { createReads } from '../../src/store/reads/reads';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
-import { type ShardKeys, shardKeys } from '../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
@@ -35,7 +35,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const server = on ?? (await startTestRedis());
   const redis = new Redis(server.url);
   return {
-    ...(await openSettling(redis, shardKeys())),
+    ...(await openSettling(redis, createKeys())),
     server,
     async stop() {
       redis.disconnect();
@@ -45,7 +45,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
 }
 
 /** The same in one of several shards. */
-export async function openSettling<Client extends RedisClient>(redis: Client, keys: ShardKeys) {
+export async function openSettling<Client extends RedisClient>(redis: Client, keys: Keys) {
   const run = createScripts(redis);
   const clock = createClock(() => runProbe(run, keys));
   await clock.measure();

@@ -3,7 +3,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createMarkets } from '../../src/store/markets/markets';
 import { addressBytes } from '../../src/store/records/order';
 import { holderOf, nameOf } from '../../src/store/redis/holder';
-import { type ShardKeys, shardKeys } from '../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../src/store/redis/keys';
 import { createDirectory } from '../../src/store/shards/directory';
 import { createListing } from '../../src/store/shards/markets';
 import type { Engine } from '../../src/store/verbs/engine';
@@ -21,7 +21,7 @@ const listingOf = ({ redis, run, shards }: ShardWorld, engines: readonly Pick<En
   createListing({
     redis,
     run,
-    directory: createDirectory({ redis, keys: shardKeys(), count: SHARDS }),
+    directory: createDirectory({ redis, keys: createKeys(), count: SHARDS }),
     shards: shards.map((keys, shard) => ({ keys, engine: engines[shard] as Pick<Engine, 'createMarket'> })),
   });
 
@@ -71,14 +71,14 @@ describe('on one Redis', () => {
     expect(await w.inTransit()).toBeGreaterThan(0n);
     await run('finish-transfers');
     expect([await w.inTransit(), broken]).toEqual([0n, []]);
-    const channel = (w.shards[0] as ShardKeys).channel(1);
+    const channel = (w.shards[0] as Keys).channel(1);
     const [last] = await w.redis.xrevrange(channel, '+', '-', 'COUNT', 1);
     await w.redis.xdel(channel, last?.[0] ?? '');
     await send(w, 2, 3);
     await run('finish-transfers');
     await run('finish-transfers');
     expect(broken).toEqual(['0 to 1', '0 to 1']);
-    expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:2')).toBe('50000000');
+    expect(await w.redis.hget((w.shards[3] as Keys).sums, 'got:2')).toBe('50000000');
   });
 
   test('a market that was claimed and not created appears', async () => {
@@ -94,18 +94,18 @@ describe('on one Redis', () => {
     await expect(markets.create({ question: 'Is it finished?', slug: 'is-it-finished' })).rejects.toThrow(
       'killed',
     );
-    const listed = () => w.redis.lrange((w.shards[0] as ShardKeys).allMarkets, 0, -1);
+    const listed = () => w.redis.lrange((w.shards[0] as Keys).allMarkets, 0, -1);
     expect(await listed()).toEqual([]);
     await run('finish-markets');
     const [id = ''] = await listed();
-    const shard = Number(await w.redis.hget((w.shards[0] as ShardKeys).marketShards, id));
-    expect(await w.redis.hexists((w.shards[shard] as ShardKeys).markets, id)).toBe(1);
+    const shard = Number(await w.redis.hget((w.shards[0] as Keys).marketShards, id));
+    expect(await w.redis.hexists((w.shards[shard] as Keys).markets, id)).toBe(1);
   });
 
   test('a shard that missed the mode gets it', async () => {
     const { run } = choresIn(w);
     await w.exchange.setMode('CANCEL_ONLY', 'we move');
-    await w.redis.del((w.shards[2] as ShardKeys).mode, (w.shards[2] as ShardKeys).notice);
+    await w.redis.del((w.shards[2] as Keys).mode, (w.shards[2] as Keys).notice);
     await run('enforce-mode');
     expect(await modes(w)).toEqual(Array.from({ length: SHARDS }, () => CANCEL_ONLY));
   });
@@ -128,14 +128,14 @@ describe('on a cluster with a master that does not answer', () => {
     const silent = 2;
     await send(w, 0, silent);
     await send(w, 1, 3);
-    const name = nameOf(holderOf(w.redis, w.shards[silent] as ShardKeys));
+    const name = nameOf(holderOf(w.redis, w.shards[silent] as Keys));
     const node = cluster.nodes.find(({ port }) => name.endsWith(`:${port}`));
     process.kill(node?.pid ?? 0, 'SIGSTOP');
     try {
       await expect(run('finish-transfers')).rejects.toThrow(
         /^shard 2: .*; the channels of the other shards are done$/,
       );
-      expect(await w.redis.hget((w.shards[3] as ShardKeys).sums, 'got:1')).toBe('50000000');
+      expect(await w.redis.hget((w.shards[3] as Keys).sums, 'got:1')).toBe('50000000');
       await expect(w.exchange.setMode('CANCEL_ONLY')).rejects.toThrow('silent (2)');
       await expect(run('enforce-mode')).rejects.toThrow('shards without an answer: 2');
     } finally {

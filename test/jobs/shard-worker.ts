@@ -8,7 +8,7 @@ import { createAgenda } from '../../src/store/markets/agenda';
 import { createOutbox } from '../../src/store/outbox/outbox';
 import { createSpread } from '../../src/store/outbox/spread';
 import { connect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createRaisedNonces } from '../../src/store/verbs/invalidate';
 import { READY_MS } from '../support/waiting';
 import { openSettling, scale } from './settling';
@@ -19,7 +19,7 @@ export async function runShardWorker(urls: readonly string[], count: number): Pr
   const connection = connect({ urls, blocking: true });
   await Promise.all([ready(redis, READY_MS), ready(connection, READY_MS)]);
   const worlds = await Promise.all(
-    Array.from({ length: count }, (_, shard) => openSettling(redis, shardKeys(shard))),
+    Array.from({ length: count }, (_, shard) => openSettling(redis, createKeys(shard))),
   );
   const spread = createSpread(count);
   const onError = (error: Error, what: string): void => {

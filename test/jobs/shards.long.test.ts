@@ -4,7 +4,7 @@ import { createQueueCounts } from '../../src/jobs/queue-counts';
 import { queuesOf, settlementQueueOf } from '../../src/jobs/queues';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { holderOf, nameOf } from '../../src/store/redis/holder';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { type Started, startScript } from '../support/processes';
 import { startTestCluster, type TestCluster } from '../support/redis';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   redis = connect({ urls: cluster.url.split(',') });
   await ready(redis, READY_MS);
   worlds = await Promise.all(
-    Array.from({ length: SHARDS }, (_, shard) => openSettling(redis, shardKeys(shard))),
+    Array.from({ length: SHARDS }, (_, shard) => openSettling(redis, createKeys(shard))),
   );
   markets = await Promise.all(worlds.map((world) => world.createMarket()));
   // Held back until both run: the first one alone would take them all.

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import { LAYOUT } from '../../src/store/health/layout';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { startScript } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
@@ -9,7 +9,7 @@ import { until } from '../support/waiting';
 /** The layout noted in the data, and the behaviour of programs that are too old for it. */
 let server: RunningRedis;
 let redis: Redis;
-const { layout: LAYOUT_KEY } = shardKeys();
+const { layout: LAYOUT_KEY } = createKeys();
 
 beforeAll(async () => {
   server = await startTestRedis();
@@ -41,7 +41,7 @@ test.each(['web', 'worker'] as const)(
 test('an older program that may read newer data leaves its layout unchanged', async () => {
   await redis.hset(LAYOUT_KEY, { layout: LAYOUT + 1, oldest: LAYOUT });
   const { child, exited } = start('worker');
-  await until('the worker works', async () => (await redis.exists(shardKeys().relayLease)) === 1);
+  await until('the worker works', async () => (await redis.exists(createKeys().relayLease)) === 1);
   expect(await redis.hgetall(LAYOUT_KEY)).toEqual({ layout: `${LAYOUT + 1}`, oldest: `${LAYOUT}` });
   child.kill('SIGTERM');
   await exited;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectLive, type ExchangeState } from 'ctf-exchange-client';
 import { Redis } from 'ioredis';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createShell } from '../cli/shell';
 import type { Answer } from '../support/client';
 import { listen } from '../support/listener';
@@ -80,7 +80,7 @@ test('a message belongs to its own mode, so one that an older program leaves beh
   await setMode({ mode: 'HALTED', message: 'Halted for a while.' });
   const redis = new Redis(exchange.redis.url);
   // Sets NORMAL as programs of layout 2 do.
-  await redis.set(shardKeys().mode, '0');
+  await redis.set(createKeys().mode, '0');
   redis.disconnect();
   expect((await exchange.client.get('/config')).body).toMatchObject({ mode: 'NORMAL', message: null });
 });

@@ -13,13 +13,13 @@ import { runProbe } from '../../src/store/health/health';
 import type { Reads } from '../../src/store/reads/reads';
 import { createClock } from '../../src/store/redis/clock';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import type { ShardCount } from '../../src/store/redis/tags';
 import { openShard } from '../../src/store/shard';
 import { broadcastsOverShards } from '../../src/store/shards/broadcasts';
 import { createDirectory, partOf } from '../../src/store/shards/directory';
-import { standingsOverShards } from '../../src/store/shards/standings';
+import { durabilityOverShards } from '../../src/store/shards/durability';
 import { createEngine } from '../../src/store/verbs/engine';
 import { ENVIRONMENT } from '../support/settings';
 import { READY_MS } from '../support/waiting';
@@ -35,7 +35,7 @@ export async function openShards(url: string, logged: string[] = []) {
   const redis = connect({ urls: url.split(',') });
   await ready(redis, READY_MS);
   const run = createScripts(redis);
-  const clock = createClock(() => runProbe(run, shardKeys()));
+  const clock = createClock(() => runProbe(run, createKeys()));
   await clock.measure();
   const shared = {
     config,
@@ -48,13 +48,13 @@ export async function openShards(url: string, logged: string[] = []) {
     archive: null,
   };
   const shards = Array.from({ length: COUNT }, (_, k) => {
-    const keys = shardKeys(k);
+    const keys = createKeys(k);
     return {
       ...openShard(shared, keys),
       engine: createEngine({ run, keys, grantMicro: GRANT, makersMax: 500 }),
     };
   });
-  const directory = createDirectory({ redis, keys: shardKeys(0), count: COUNT });
+  const directory = createDirectory({ redis, keys: createKeys(0), count: COUNT });
   return { config, log, redis, run, clock, shards, directory };
 }
 
@@ -99,7 +99,7 @@ export type ShardWeb = Awaited<ReturnType<typeof startShardWeb>>;
 export async function startShardWeb(url: string, logged: string[] = []) {
   const opened = await openShards(url, logged);
   const { config, log, redis, shards, directory, clock } = opened;
-  const standings = standingsOverShards(shards.map((shard) => shard.standings));
+  const standings = durabilityOverShards(shards.map((shard) => shard.standings));
   await standings.refresh();
   const realtime = createRealtime({
     config,

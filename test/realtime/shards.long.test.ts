@@ -5,7 +5,7 @@ import type { Market } from '../../src/exchange/facts';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { createMarkets } from '../../src/store/markets/markets';
 import { disconnect } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { presentOrderbook } from '../../src/wire/answers/book';
 import { signedAs } from '../store/fuzzing/requests';
 import { PLAIN_TERMS } from '../support/engine-order';
@@ -35,7 +35,7 @@ async function begin(start: () => Promise<{ readonly url: string; stop(): Promis
       binaryMarketIds({ oracle, questionId, collateral: ZERO });
     const created = createMarkets({ engine, clock: world.clock, ctfIds, defaultOracle: ZERO });
     const market = await created.create({ question: `Is this shard ${k}?` });
-    await world.redis.hset(shardKeys().marketShards, market.terms.id, k);
+    await world.redis.hset(createKeys().marketShards, market.terms.id, k);
     markets.push(market);
   }
 }
@@ -254,7 +254,7 @@ test('an epoch that changes in one shard is another epoch for clients, and no nu
   const before = one.standings.current()?.epoch;
   const { epoch: shown } = await first.heard('exchange:update');
   expect(shown).toBe(before);
-  await world.redis.hset(shardKeys(2).epoch, 'name', 'another copy');
+  await world.redis.hset(createKeys(2).epoch, 'name', 'another copy');
   const { epoch } = await first.heard('epoch');
   expect(epoch).not.toBe(before);
   expect((await first.heard('exchange:update', 2)).epoch).toBe(epoch);

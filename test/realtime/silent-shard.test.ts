@@ -7,7 +7,7 @@ import type { BookUpdate } from '../../src/store/outbox/book-update';
 import { createBroadcasts } from '../../src/store/outbox/update-log';
 import type { Reads } from '../../src/store/reads/reads';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { broadcastsOverShards } from '../../src/store/shards/broadcasts';
 import { createDirectory } from '../../src/store/shards/directory';
@@ -21,7 +21,7 @@ async function openShard(shard: number) {
   const server = await startTestRedis();
   const redis = connect({ urls: [server.url] });
   await ready(redis, READY_MS);
-  const [keys, run] = [shardKeys(shard), createScripts(redis)];
+  const [keys, run] = [createKeys(shard), createScripts(redis)];
   await redis.set(keys.lease, LEASE);
   const broadcasts = createBroadcasts({ redis, run, keys });
   const stop = async () => {

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import { checkChannels } from '../../src/store/audit/check-channels';
 import { addressBytes } from '../../src/store/records/order';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createChannels } from '../../src/store/verbs/channels';
 import { contents } from '../cli/contents';
@@ -20,7 +20,7 @@ import { startReplica, startWebReplicas, type WebReplicas } from '../support/web
 /** An exchange of four shards that trades, in one file, and put back into another Redis. */
 const SHARDS = 4;
 const ENV = { SHARDS: String(SHARDS), PAPER_GRANT: '100' };
-const shards = Array.from({ length: SHARDS }, (_, k) => shardKeys(k));
+const shards = Array.from({ length: SHARDS }, (_, k) => createKeys(k));
 let exchange: WebReplicas;
 let target: RunningRedis;
 let folder: string;
@@ -76,7 +76,7 @@ afterAll(async () => {
 test('a copy needs every shard HALTED', async () => {
   await from.exchange('mode', 'HALTED');
   const { redis } = exchange.store;
-  await redis.set(shardKeys(2).mode, '0');
+  await redis.set(createKeys(2).mode, '0');
   const refused = await from.exchange('backup', file);
   expect(refused).toMatchObject({
     code: 3,

@@ -2,7 +2,7 @@ import { Wallet } from 'ethers';
 import { checkChannels } from '../../src/store/audit/check-channels';
 import { addressBytes } from '../../src/store/records/order';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { homeOf } from '../../src/store/redis/tags';
 import { type Answer, type Client, createClient } from '../support/client';
@@ -36,7 +36,7 @@ export interface ClusterExchange {
 
 export const SHARDS = 4;
 export const GRANT = 100;
-export const KEYS = Array.from({ length: SHARDS }, (_, k) => shardKeys(k));
+export const KEYS = Array.from({ length: SHARDS }, (_, k) => createKeys(k));
 /** With a master for each shard: the place of the shard's master in the order of slots (src/store/redis/tags.ts). */
 export const MASTER_OF = [3, 1, 0, 2] as const;
 const LAST_WORDS = 3_000;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { slotOf } from '../../src/store/redis/holder';
-import type { ShardKeys } from '../../src/store/redis/keys';
+import type { Keys } from '../../src/store/redis/keys';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { openShardWorld, type ShardWorld } from '../store/shards/world';
 import { createRandom } from '../support/random';
@@ -104,7 +104,7 @@ async function whileOpen<T>(act: () => Promise<T>): Promise<T> {
   const links = await Promise.all(nodes.map(({ port }) => openLink(port)));
   const [source, target] = links as [RedisLink, RedisLink];
   const [from, to] = [await source.ask('CLUSTER MYID'), await target.ask('CLUSTER MYID')];
-  const slot = slotOf(KEYS[MOVING] as ShardKeys);
+  const slot = slotOf(KEYS[MOVING] as Keys);
   try {
     await target.ask(`CLUSTER SETSLOT ${slot} IMPORTING ${from}`);
     await source.ask(`CLUSTER SETSLOT ${slot} MIGRATING ${to}`);

@@ -7,7 +7,7 @@ import { noteRun, TIMED } from '../../src/store/health/runs';
 import { addressBytes } from '../../src/store/records/order';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { slotOf } from '../../src/store/redis/holder';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, type RedisClient, scriptSources } from '../../src/store/redis/scripts';
 import { createChannels } from '../../src/store/verbs/channels';
 import { createShell, type Said } from '../cli/shell';
@@ -29,7 +29,7 @@ const PRODUCTION = {
   PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
   TRUST_PROXY: '1',
 };
-const shards = Array.from({ length: SHARDS }, (_, k) => shardKeys(k));
+const shards = Array.from({ length: SHARDS }, (_, k) => createKeys(k));
 const LONG_AGO_MS = 3_600_000;
 const clock = createRedisClock();
 let cluster: TestCluster;
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const client = createClient(`http://127.0.0.1:${web.port}`);
   for (let shard = 0; shard < SHARDS; shard++)
     await openMarket(client, ADMIN_TOKEN, { question: `Of shard ${shard}?`, shard, minOrderSize: '1' });
-  for (const command of TIMED) await noteRun({ redis, keys: shardKeys() }, command, true, Date.now());
+  for (const command of TIMED) await noteRun({ redis, keys: createKeys() }, command, true, Date.now());
 });
 afterAll(async () => {
   clock?.remove();
@@ -68,7 +68,7 @@ const wrongOf = (all: readonly Check[]): string[] =>
     .map(({ name, verdict }) => `${verdict} ${name}`);
 /** The node that has a shard, by the division of the slots. */
 const holderOf = (shard: number): number =>
-  Math.floor((slotOf(shards[shard] ?? shardKeys()) * cluster.nodes.length) / 16_384);
+  Math.floor((slotOf(shards[shard] ?? createKeys()) * cluster.nodes.length) / 16_384);
 const nodeName = (node: number): string => `127.0.0.1:${cluster.nodes[node]?.port}`;
 
 test('each master with a shard is looked at, and each shard, the channels and the clocks', async () => {
@@ -137,7 +137,7 @@ test('a shard with another mode, another layout or an unfinished restore is name
 });
 
 test('a moving slot is that of its shard', async () => {
-  const slot = slotOf(shards[3] ?? shardKeys());
+  const slot = slotOf(shards[3] ?? createKeys());
   const at = holderOf(3);
   const to = (at + 1) % nodes.length;
   const node = nodes[at] as Redis;

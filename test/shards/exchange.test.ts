@@ -1,4 +1,4 @@
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createDirectory } from '../../src/store/shards/directory';
 import type { Client } from '../support/client';
 import { startNode, startScript } from '../support/processes';
@@ -31,7 +31,7 @@ const buy = (pips: number, shares: number, outcome: 0 | 1 = 0) =>
   ({ side: 'BUY', outcome, pips, lots: shares * 100 }) as const;
 
 test('a market is in the shard that its operator chose, and is listed with those of the others', async () => {
-  const directory = createDirectory({ redis: exchange.store.redis, keys: shardKeys(0), count: SHARDS });
+  const directory = createDirectory({ redis: exchange.store.redis, keys: createKeys(0), count: SHARDS });
   for (const [shard, { id }] of markets.entries()) expect(await directory.find(id)).toBe(shard);
   const listed = await client.get('/markets?sort=createdAt');
   expect(listed.body.data.map(({ id }: Market) => id)).toEqual(markets.map(({ id }) => id).reverse());
@@ -102,7 +102,7 @@ test('every shard and every channel is consistent afterwards', async () => {
   expect(kinds).toEqual([]);
   expect(audit.body.checked.markets).toBe(SHARDS);
   // Channels are a part of it.
-  const sums = shardKeys(2).sums;
+  const sums = createKeys(2).sums;
   await exchange.store.redis.hincrby(sums, 'got:1', 5);
   const spoilt = await client.get('/admin/audit', { token: ADMIN_TOKEN });
   await exchange.store.redis.hincrby(sums, 'got:1', -5);

@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers';
 import { checkChannels } from '../../src/store/audit/check-channels';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createShell } from '../cli/shell';
 import { startNode, startScript } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
@@ -16,7 +16,7 @@ import {
 /** The real program gets more shards: what still runs, what starts too early, and what goes on. */
 const key = `0x${'7'.repeat(64)}`;
 const FILLS = 5;
-const first = shardKeys();
+const first = createKeys();
 let exchange: WebReplicas;
 let web: ReplicaProcess;
 beforeAll(async () => {
@@ -175,6 +175,6 @@ test('with the new number the exchange trades on, in old markets and in new ones
     await four.stop();
   }
   expect((await shell(4).json('audit')).differences).toEqual([]);
-  const shards = Array.from({ length: 4 }, (_, k) => shardKeys(k));
+  const shards = Array.from({ length: 4 }, (_, k) => createKeys(k));
   expect((await checkChannels({ redis: exchange.store.redis, shards })).differences).toEqual([]);
 });

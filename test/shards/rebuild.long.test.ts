@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { INTERVALS_MS } from '../../src/store/records/candle';
 import { addressBytes } from '../../src/store/records/order';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createShell } from '../cli/shell';
 import type { Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
@@ -12,7 +12,7 @@ import { startReplica, startWebReplicas, type WebReplicas } from '../support/web
 /** The commands that rebuild journals and candles, and the invented past of the demo, over four shards. */
 const SHARDS = 4;
 const ENV = { SHARDS: String(SHARDS), PAPER_GRANT: '1000000' };
-const shards = Array.from({ length: SHARDS }, (_, k) => shardKeys(k));
+const shards = Array.from({ length: SHARDS }, (_, k) => createKeys(k));
 const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
 let exchange: WebReplicas;
 let redis: Redis;

@@ -1,12 +1,12 @@
 import { createAccountLogs, type EventsByWallet } from '../../src/store/outbox/account-log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
 
 /** The logs of wallets when entries of the outbox are trimmed before or after they are logged. */
-const keys = shardKeys();
+const keys = createKeys();
 const TOKEN = 'the broadcaster';
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const BALANCE: EventsByWallet = new Map([[ADDRESS, [{ kind: 'balance' }]]]);

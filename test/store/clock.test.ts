@@ -1,7 +1,7 @@
 import { runProbe } from '../../src/store/health/health';
 import { createClock } from '../../src/store/redis/clock';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
@@ -16,7 +16,7 @@ test('the time of Redis is known to a few milliseconds after a measurement, and 
   const redis = connect({ urls: [server.url] });
   await ready(redis, READY_MS);
   const run = createScripts(redis);
-  const clock = createClock(() => runProbe(run, shardKeys()));
+  const clock = createClock(() => runProbe(run, createKeys()));
   try {
     expect(() => clock.now()).toThrow('not known');
     const askedAt = performance.now();

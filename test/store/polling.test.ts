@@ -1,12 +1,12 @@
 import { createOutboxPolling } from '../../src/store/outbox/reader';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import type { RedisClient } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { READY_MS, sleep } from '../support/waiting';
 
 /** Several outboxes on one connection, without a read that blocks it. */
-const shards = [0, 1, 2, 3].map((k) => shardKeys(k));
+const shards = [0, 1, 2, 3].map((k) => createKeys(k));
 let server: Awaited<ReturnType<typeof startTestRedis>>;
 let redis: RedisClient;
 beforeEach(async () => {

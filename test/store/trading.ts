@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { MarketId, MarketTerms } from '../../src/exchange/market';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/answers/history';
 import type { Random } from '../support/random';
@@ -19,7 +19,7 @@ export async function openStore(url: string) {
   return {
     redis,
     run: createScripts(redis),
-    keys: shardKeys(),
+    keys: createKeys(),
     doubts: () => 0,
     stop: () => disconnect(redis),
   };

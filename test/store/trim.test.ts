@@ -1,11 +1,11 @@
 import { createOutbox } from '../../src/store/outbox/outbox';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
 
-const keys = shardKeys();
+const keys = createKeys();
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Redis drops whole nodes of a stream, a hundred entries each. */

@@ -3,10 +3,10 @@ import { bundleScripts, luaSources } from '../../src/lua-bundle/bundle';
 import {
   allowanceKey,
   apiKeysKey,
+  createKeys,
   type KeyName,
   nonceKey,
   sessionKey,
-  shardKeys,
 } from '../../src/store/redis/keys';
 import { VERBS } from '../../src/store/redis/verbs';
 
@@ -30,7 +30,7 @@ const table = Object.entries(VERBS) as [string, Entry][];
 /** A key as headers write it, `{x}:m:<>:b`: whatever stands for a market, a wallet or a number is `<>`. */
 function patternOf(name: KeyName): string {
   const keys = {
-    ...shardKeys(),
+    ...createKeys(),
     session: sessionKey,
     nonce: nonceKey,
     apiKeys: apiKeysKey,

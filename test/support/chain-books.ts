@@ -7,7 +7,7 @@ import { noteFunds } from '../../src/store/chain/funds';
 import { createObserving } from '../../src/store/chain/observing';
 import { type SettlementKey, settlementId } from '../../src/store/records/settlement';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
@@ -61,7 +61,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
   const redis = connect({ urls: [url] });
   await ready(redis, READY_MS);
   await redis.flushall();
-  const keys = shardKeys();
+  const keys = createKeys();
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches], 'chain'));
   const accounts = createChainAccounts({ redis, run, keys });
   const observing = createObserving({ redis, run, keys, scale: SCALE });

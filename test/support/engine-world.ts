@@ -16,7 +16,7 @@ import {
 } from '../../src/exchange/units';
 import { decodeEvent, type OutboxEvent } from '../../src/store/outbox/outbox';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { PlaceReply, PlaceRequest } from '../../src/store/verbs/place';
@@ -71,7 +71,7 @@ export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }
   await ready(redis, READY_MS);
   const masters = 'nodes' in redis ? redis.nodes('master') : [redis];
   for (const master of masters) await master.flushall();
-  const keys = shardKeys();
+  const keys = createKeys();
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK]));
   const engine = createEngine({ run, grantMicro: parseMicro(grant), makersMax });
   const markets = new Map<MarketId, { feeRateBps: number; lotLots: Lots }>();

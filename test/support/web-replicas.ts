@@ -6,7 +6,7 @@ import { type Environment, loadConfig } from '../../src/config/load';
 import { micro } from '../../src/exchange/units';
 import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { shardKeys } from '../../src/store/redis/keys';
+import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import { type Client, createClient } from './client';
@@ -129,7 +129,7 @@ export async function startWebReplicas({
     /** Every line that replicas within the test's process logged. */
     logged,
     /** The test's own connection, and an engine on it, whose orders are not signed. */
-    store: { redis: own, run, keys: shardKeys(), engine },
+    store: { redis: own, run, keys: createKeys(), engine },
     replica,
     replicaProcess,
     stop,
@@ -142,7 +142,7 @@ export async function startWebReplicas({
     /** A new market, whose creation was broadcast: a socket that subscribes to it now receives later updates alone. */
     async market(at: Pick<RunningWeb, 'client'>): Promise<OpenMarket> {
       const market = await openMarket(at.client, ADMIN_TOKEN);
-      const log = shardKeys().updates(market.id);
+      const log = createKeys().updates(market.id);
       await until('the market was broadcast', async () => (await own.xlen(log)) > 0);
       return market;
     },

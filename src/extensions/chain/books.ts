@@ -15,7 +15,7 @@ import type { MarketList } from '../../store/reads/market-list';
 import { accountReads } from '../../store/reads/on-chain';
 import type { Reads } from '../../store/reads/reads';
 import type { Clock } from '../../store/redis/clock';
-import type { ShardKeys } from '../../store/redis/keys';
+import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
 import { examineFunds, examineOptions } from './examine';
 import { chainFacts, nodesSetAside, openChain } from './nodes';
@@ -27,7 +27,7 @@ import { workOnChain } from './work';
 export interface BooksParts {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly scale: ChainScale;
   /** Those of paper funds. */
   readonly reads: Reads;

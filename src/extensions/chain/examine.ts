@@ -6,7 +6,7 @@ import type { Config } from '../../config/load';
 import { type SignedOrder, ZERO_ADDRESS } from '../../exchange/order';
 import { createIntents } from '../../store/chain/intents';
 import type { Clock } from '../../store/redis/clock';
-import type { ShardKeys } from '../../store/redis/keys';
+import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
 import { type OpenChain, signerOf } from './nodes';
 
@@ -14,7 +14,7 @@ interface ExamineParts {
   readonly chain: OpenChain;
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
 }
 

@@ -9,7 +9,7 @@ import { readFailures } from '../../store/chain/failures';
 import { createIntents, LANE_STATES, type Lane } from '../../store/chain/intents';
 import type { ChainRequests } from '../../store/chain/requests';
 import type { Clock } from '../../store/redis/clock';
-import type { ShardKeys } from '../../store/redis/keys';
+import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
 
 /** Of the worker that follows the chain; nothing of one that waits for its lease. */
@@ -73,7 +73,7 @@ export async function laneSamples(
 interface ChainSources {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   readonly rpc: Rpc;
   readonly ledger: Pick<ChainAccounts, 'cursor'>;
@@ -86,9 +86,9 @@ export async function chainSamples({
   rpc,
   ledger,
   requests,
-  ...door
+  ...slotKey
 }: ChainSources): Promise<Sample[]> {
-  const intents = createIntents(door);
+  const intents = createIntents(slotKey);
   const [cursor, lanes, open, opening, results, faucet] = await Promise.all([
     ledger.cursor(),
     intents.lanes(),

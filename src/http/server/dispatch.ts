@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
 import type { Caller, Sessions } from '../../auth/sessions';
 import { Refusal } from '../../exchange/errors';
-import { queryReader } from '../../wire/asked';
 import { costOf } from '../../wire/costs';
 import { BODY_MAX_BYTES } from '../../wire/limits';
 import type { Query } from '../../wire/queries';
+import { queryReader } from '../../wire/query-reader';
 import type { AnyEndpoint } from '../endpoint';
 import { callerOf } from '../guard/bearer';
 import type { OperatorGate } from '../guard/operator-gate';

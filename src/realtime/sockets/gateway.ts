@@ -4,7 +4,6 @@ import type { Sessions } from '../../auth/sessions';
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
 import { parseResume, type Resume } from '../../wire/requests/subscriptions';
-import { SOCKET_PATH } from './front-door';
 import type { Links } from './links';
 import { refusedAck } from './requests';
 import {
@@ -14,6 +13,7 @@ import {
   type PrivatePosition,
   type SocketOwner,
 } from './sockets';
+import { SOCKET_PATH } from './upgrades';
 
 /** A usual message has a few kilobytes: fifty condition ids, or a token. */
 export const MESSAGE_MAX_BYTES = 16_384;
@@ -22,7 +22,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const PING_EVERY_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 
-/** WebSocket only, see front-door.ts. Without compression, which costs more than the bytes it saves. */
+/** WebSocket only, see upgrades.ts. Without compression, which costs more than the bytes it saves. */
 export function createServer(adapter: Links['adapter']): ExchangeServer {
   return new Server({
     path: SOCKET_PATH,

@@ -2,7 +2,7 @@ import { createShardedAdapter } from '@socket.io/redis-adapter';
 import type { Server } from 'socket.io';
 import { createOutboxPolling, createOutboxReader, type OutboxReader } from '../../store/outbox/reader';
 import { connect, disconnect } from '../../store/redis/connection';
-import type { ShardKeys } from '../../store/redis/keys';
+import type { Keys } from '../../store/redis/keys';
 import type { RedisClient } from '../../store/redis/scripts';
 import { hearRooms, sendToRooms } from './room-channels';
 
@@ -26,7 +26,7 @@ export interface Links {
   /** Socket.IO's adapter: a replica receives the messages to a room only while it has sockets in the room. */
   readonly adapter: Parameters<Server['adapter']>[0] & object;
   /** One outbox is read by two connections that its readers block; several by one that nothing blocks. */
-  readersOf(keys: ShardKeys): OutboxReaders;
+  readersOf(keys: Keys): OutboxReaders;
   /** Called whenever messages of other replicas may have been missed. */
   onBack(listener: () => void): void;
   /** Called whenever Redis has confirmed that it sends this replica a room's messages; it may have missed earlier ones. */

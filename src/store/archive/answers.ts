@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, ArchiveState } from '../../exchange/archive';
 import type { ArchiveHealth } from '../health/health';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A probe or a scrape waits no longer. */
@@ -17,7 +17,7 @@ export const archiveAnswers = async (archive: Pick<Archive, 'state'> | null): Pr
 
 interface ArchiveHealthOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Pick<Archive, 'state'> | null;
 }
 

@@ -1,14 +1,14 @@
 import type { Archive, ArchiveFacts } from '../../exchange/archive';
 import type { Check } from '../health/doctor';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { conflictOf } from './answers';
 import { type ArchiveProgress, archiveProgress } from './progress';
 
 interface DoctorOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Archive | null;
   readonly now: () => number;
   /** In production a PostgreSQL that may lose commits is a failure. */
@@ -83,7 +83,7 @@ function databaseOf(
 }
 
 /** Larger sets of integers than Redis keeps small take 31 bytes for each. */
-async function intsets(redis: RedisClient, keys: ShardKeys): Promise<Check[]> {
+async function intsets(redis: RedisClient, keys: Keys): Promise<Check[]> {
   const name = 'set-max-intset-entries';
   const reply = await holderOf(redis, keys)
     .config('GET', name)

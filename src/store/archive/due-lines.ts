@@ -1,11 +1,11 @@
 import { FORGOTTEN } from '../records/layout';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { type LeavingLines, lineMs } from './leaving';
 
 interface DueLinesOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
   readonly keepMs: number;

@@ -6,14 +6,14 @@ import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex, isMatch } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
 import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
 
 interface DueMatchesOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
   readonly keepMs: number;
@@ -232,7 +232,7 @@ const earliest = (...places: readonly [StreamPlace, ...StreamPlace[]]): StreamPl
 /** The last match of each market that left Redis. */
 export async function readLeft(
   redis: RedisClient,
-  keys: ShardKeys,
+  keys: Keys,
   ids: readonly MarketId[],
 ): Promise<Map<MarketId, StreamPlace>> {
   const packed = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 'f')));

@@ -5,7 +5,7 @@ import { ARCHIVE_READER } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
 import { ORDER_CHANGES, SETTLEMENT, STREAM_PLACE } from '../records/layout';
 import { countFills } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { conflictOf } from './answers';
 import {
@@ -21,7 +21,7 @@ import {
 interface ForgettingOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Archive;
   /** How long orders stay in Redis after their end, and matches and lines after their time. */
   readonly keepMs?: number;

@@ -1,14 +1,14 @@
 import type { StreamPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import type { PastMatches } from './past-matches';
+import type { ArchivedMatchReads } from './archived-match-reads';
 import { below, entryId, isBefore, matchPlace } from './places';
 
 interface MarketMatchesOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  readonly past: Pick<PastMatches, 'matchesOf'>;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedMatchReads, 'matchesOf'>;
 }
 
 export interface PackedMatch extends StreamPlace {
@@ -22,7 +22,7 @@ export type MarketMatches = (id: MarketId, stretch: Stretch<StreamPlace>) => Pro
  * Reads a market's matches from Redis and, before the first of them there, from the archive. Redis is asked first, in both
  * directions: what leaves it meanwhile has been read, and what had left it before is in the archive.
  */
-export function createMarketMatches({ redis, keys, past }: MarketMatchesOptions): MarketMatches {
+export function createMarketMatches({ redis, keys, archivedReads }: MarketMatchesOptions): MarketMatches {
   async function inRedis(
     id: MarketId,
     { from, to, descending, most }: Stretch<StreamPlace>,
@@ -40,7 +40,7 @@ export function createMarketMatches({ redis, keys, past }: MarketMatchesOptions)
     const { descending, most } = stretch;
     if (descending && here.length >= most) return here;
     const oldest = descending ? here.at(-1) : here[0];
-    const left = await past.matchesOf(id, {
+    const left = await archivedReads.matchesOf(id, {
       ...stretch,
       to: oldest ? below(oldest) : stretch.to,
       most: descending ? most - here.length : most,

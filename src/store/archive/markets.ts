@@ -2,14 +2,14 @@ import { type ArchivedPart, type Batch, NOTHING } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { CANDLE_BYTES, INTERVALS_MS, type Mark, unpackMark } from '../records/candle';
 import { decodePayouts } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { Fenced } from './forgetting';
 
 interface MarketOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
   /** Adds the next batch to the archive, and returns its number. */

@@ -1,5 +1,5 @@
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { PICK_MS } from './forgetting';
 
@@ -24,7 +24,7 @@ export interface ArchiveProgress {
 
 interface ProgressOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
 }

@@ -1,7 +1,7 @@
 import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '../outbox/outbox';
 import { ORDER_BODY } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
 import { createDueLines } from './due-lines';
@@ -11,7 +11,7 @@ import { beginSweep, type Sweep } from './sweep';
 
 interface SourceOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
   readonly keepMs: number;

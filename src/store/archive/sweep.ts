@@ -1,7 +1,7 @@
 import type { StreamPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { DueLines } from './due-lines';
 import type { DueMatches } from './due-matches';
@@ -9,7 +9,7 @@ import type { StoredOrder } from './leaving';
 
 interface SweepOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** By the clock of Redis. */
   readonly now: () => number;
 }
@@ -87,7 +87,7 @@ export async function beginSweep({ redis, keys, now }: SweepOptions, fromMs: num
 }
 
 /** The latest match of every market that has one. */
-async function lastMatches(redis: RedisClient, keys: ShardKeys): Promise<Map<MarketId, StreamPlace>> {
+async function lastMatches(redis: RedisClient, keys: Keys): Promise<Map<MarketId, StreamPlace>> {
   const ids = await redis.hkeys(keys.markets);
   const found = new Map<MarketId, StreamPlace>();
   for (let from = 0; from < ids.length; from += MARKETS_STEP) {

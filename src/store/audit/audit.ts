@@ -7,17 +7,18 @@ import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { archiveHealth } from '../archive/answers';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/durability';
 import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { isFull } from '../redis/unreachable';
 import { createMatches } from '../settlement/matches';
 import { createSettlements, ENDED } from '../settlement/settlements';
+import { placeId, readMatches } from './archived-part';
 import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
 import { checkAgenda } from './check-agenda';
@@ -39,7 +40,6 @@ import { createSettlementChecks, type SettlementChecks } from './check-settlemen
 import { checkFees, checkTotals } from './check-totals';
 import { changedSince, createUnsettledChecks, type UnsettledChecks } from './check-unsettled';
 import { dropForgotten } from './forgotten';
-import { placeId, readMatches } from './left';
 import { createFindings, type Findings } from './report';
 import { createSnapshot, type Snapshot } from './snapshot';
 import { sweep } from './sweep';
@@ -48,10 +48,10 @@ import { createEventLoopYield, type EventLoopYield } from './yield-to-event-loop
 export interface AuditOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly scale: ChainScale;
   /** Without it no match has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
   readonly archive?: Archive | null;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;

@@ -1,5 +1,5 @@
 import { accountName } from '../records/account';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
 import { sumDifference } from '../verbs/channel-sum';
@@ -17,7 +17,7 @@ const scoreOf = (text: Buffer): number | null => (text.length === 0 ? null : Num
  * changed since `start` is in the snapshot as it was at the moment of the last call: a part that no entry names has not
  * changed since it was read, and every other part was read in or after the call that saw its last change.
  */
-export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }, snapshot: Snapshot) {
+export function createChanges({ run, keys }: { run: RunScript; keys: Keys }, snapshot: Snapshot) {
   const scriptKeys = [keys.outbox, keys.orders, keys.cash, keys.expiries, keys.sums] as const;
   let position = '';
   let addedBefore = 0;

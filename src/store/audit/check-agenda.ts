@@ -1,12 +1,12 @@
 import { MARKET_STATUSES, type MarketId, type MarketStatus } from '../../exchange/market';
 import { decodeMarket, decodePayouts } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface AgendaCheckOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly findings: Findings;
   readonly onStep: () => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { formatMicro } from '../../exchange/units';
 import { accountName, NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { sumDifference } from '../verbs/channel-sum';
@@ -22,7 +22,7 @@ export interface ChannelsReport {
 
 interface CheckOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 const STEP = 500;
@@ -52,8 +52,8 @@ export async function checkChannels({ redis, shards }: CheckOptions): Promise<Ch
 interface Channel {
   readonly from: number;
   readonly to: number;
-  readonly donor: ShardKeys;
-  readonly target: ShardKeys;
+  readonly donor: Keys;
+  readonly target: Keys;
 }
 
 /** The last entry that the target shard has taken, and the sum of all that it took. */
@@ -131,7 +131,7 @@ async function writtenOf(redis: RedisClient, { to, donor }: Channel, mark: strin
 }
 
 /** The collateral that a shard sent and did not get, by its channels, with the counters of which that is made. */
-async function movedIn(redis: RedisClient, { sums }: ShardKeys): Promise<{ micro: bigint; text: string }> {
+async function movedIn(redis: RedisClient, { sums }: Keys): Promise<{ micro: bigint; text: string }> {
   const counters = Object.entries(await redis.hgetall(sums)).filter(([name]) => /^(sent|got):/.test(name));
   const micro = counters.reduce(
     (sum, [name, value]) => sum + (name.startsWith('sent') ? BigInt(value) : -BigInt(value)),
@@ -147,7 +147,7 @@ async function movedIn(redis: RedisClient, { sums }: ShardKeys): Promise<{ micro
 async function checkNets(
   redis: RedisClient,
   shard: number,
-  keys: ShardKeys,
+  keys: Keys,
   findings: Findings<ChannelKind>,
 ): Promise<void> {
   for (let reads = 0; reads < NET_READS_MAX; reads++) {
@@ -165,7 +165,7 @@ async function checkNets(
   }
 }
 
-async function netOf(redis: RedisClient, { cash }: ShardKeys): Promise<bigint> {
+async function netOf(redis: RedisClient, { cash }: Keys): Promise<bigint> {
   // A scan may name a field twice.
   const seen = new Set<string>();
   let [sum, cursor] = [0n, '0'];
@@ -188,7 +188,7 @@ async function checkPurses(
   shard: number,
   findings: Findings<ChannelKind>,
 ): Promise<void> {
-  const keys = shards[shard] as ShardKeys;
+  const keys = shards[shard] as Keys;
   let cursor = '0';
   do {
     const [next, flat] = await redis.hscanBuffer(keys.cash, cursor, 'COUNT', STEP);
@@ -201,7 +201,7 @@ async function checkPurses(
       if (home !== shard) byHome.set(home, [...(byHome.get(home) ?? []), wallet]);
     }
     for (const [home, wallets] of byHome) {
-      const bitmaps = await redis.hmgetBuffer((shards[home] as ShardKeys).purses, ...wallets);
+      const bitmaps = await redis.hmgetBuffer((shards[home] as Keys).purses, ...wallets);
       for (const [i, wallet] of wallets.entries()) {
         const byte = bitmaps[i]?.[Math.floor(shard / BITS)] ?? 0;
         if ((byte >> (shard % BITS)) & 1) continue;

@@ -1,13 +1,13 @@
 import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeMarket } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface NameChecksOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly findings: Findings;
 }
 

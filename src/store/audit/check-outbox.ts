@@ -1,7 +1,7 @@
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeEvent } from '../outbox/outbox';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';
@@ -9,7 +9,7 @@ import type { EventLoopYield } from './yield-to-event-loop';
 
 interface OutboxCheckOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly findings: Findings;
   readonly states: ReadonlyMap<MarketId, MarketState>;
   /** The last entry that the snapshot contains. */

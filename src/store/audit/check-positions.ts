@@ -5,7 +5,7 @@ import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbo
 import { decodeTokens, FEE_ACCOUNT } from '../records/account';
 import { addressBytes } from '../records/order';
 import { unpackPositions } from '../records/position';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Matches } from '../settlement/matches';
 import { ASSETS, total } from './check-accounts';
@@ -14,7 +14,7 @@ import type { Findings } from './report';
 interface PositionChecksOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly matches: Pick<Matches, 'load'>;
   readonly findings: Findings;
   readonly onStep: () => Promise<void>;

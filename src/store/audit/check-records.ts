@@ -1,13 +1,13 @@
 import type { MarketId } from '../../exchange/market';
 import type { SettlementStatus } from '../../exchange/status';
 import { decodeSettlement, listPlace, settlementId, settlementKey } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface RecordChecksOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly findings: Findings;
   /** The numbers of the matches of each market, up to the moment of the snapshot. */
   readonly matches: ReadonlyMap<MarketId, ReadonlySet<number>>;

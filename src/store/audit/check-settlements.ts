@@ -10,7 +10,7 @@ import {
   settlementName,
 } from '../records/settlement';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Match } from './check-matches';
 import type { Findings } from './report';
@@ -18,7 +18,7 @@ import type { Snapshot } from './snapshot';
 
 interface SettlementChecksOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly snapshot: Snapshot;
   readonly findings: Findings;
   readonly scale: ChainScale;

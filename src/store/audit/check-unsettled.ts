@@ -7,7 +7,7 @@ import { kindOf } from '../outbox/outbox';
 import { OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import type { Fill } from '../records/order';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { ASSETS } from './check-accounts';
 import { type Match, ownPrice } from './check-matches';
@@ -171,7 +171,7 @@ export function createUnsettledChecks(
 
 /** `<market> <sequence>` of the matches whose settlements changed after an entry of the outbox; null when that entry was trimmed. */
 export async function changedSince(
-  { redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys },
+  { redis, keys }: { readonly redis: RedisClient; readonly keys: Keys },
   position: string,
 ): Promise<ReadonlySet<string> | null> {
   const changed = new Set<string>();

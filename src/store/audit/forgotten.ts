@@ -1,12 +1,12 @@
 import { isFinal } from '../../exchange/status';
 import { addressBytes, hashBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { AuditedOrder, Snapshot } from './snapshot';
 
 interface ForgottenOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly onStep: () => Promise<void>;
 }
 

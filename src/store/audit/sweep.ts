@@ -1,13 +1,13 @@
 import type { MarketId } from '../../exchange/market';
 import { FEE_ACCOUNT, isNetField } from '../records/account';
 import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Snapshot } from './snapshot';
 
 interface SweepOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** Called after every step. */
   readonly onStep: () => Promise<void>;
 }

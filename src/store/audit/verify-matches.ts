@@ -16,9 +16,9 @@ import {
   type OrderRecord,
 } from '../records/order';
 import { settlementId, settlementName } from '../records/settlement';
+import { createArchivedSums } from './archived-sums';
 import { fillText, meetingProblem, ownPrice } from './check-matches';
 import { settlementProblem } from './check-settlements';
-import { createLeftSums } from './left-sums';
 import type { Verifying } from './verify';
 
 /** An order according to the matches that were read. */
@@ -54,7 +54,7 @@ export async function verifyMatches(
   const [state, noted] = await redis.hmgetBuffer(keys.market(id), 's', 'f');
   if (!state || !noted) return { matches: 0, settlements: 0 };
   const left = LEFT.read(noted);
-  const sums = createLeftSums(id);
+  const sums = createArchivedSums(id);
   const orders = createTallies(options, id);
   const settlements = createSettled(options, id, orders.of);
   const matchesOf = createMarketMatches(options);
@@ -93,7 +93,7 @@ function readMatch(
   }
 }
 
-function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id: MarketId) {
+function createTallies({ redis, keys, archivedReads, findings, droppedMs }: Verifying, id: MarketId) {
   const tallies = new Map<string, Tally>();
   const of = (orderHash: string): OrderRecord | null => tallies.get(orderHash)?.order ?? null;
 
@@ -118,7 +118,7 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
   async function records(hashes: readonly string[]): Promise<Map<string, OrderRecord | null>> {
     if (hashes.length === 0) return new Map();
     const here = await redis.hmgetBuffer(keys.orders, ...hashes.map(hashBytes));
-    const gone = await past.packed(hashes.filter((_, i) => !here[i]));
+    const gone = await archivedReads.packed(hashes.filter((_, i) => !here[i]));
     return new Map(hashes.map((hash, i) => [hash, readOrder(hash, here[i] ?? gone.get(hash))]));
   }
 

@@ -1,8 +1,8 @@
 import type { Archive } from '../../exchange/archive';
 import type { DifferenceKind } from '../../exchange/audit';
 import type { ChainScale } from '../../exchange/order';
-import { createPast, type Past } from '../archive/past';
-import type { ShardKeys } from '../redis/keys';
+import { type ArchivedReads, createArchivedReads } from '../archive/archived-reads';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { createFindings, type DifferenceOf, type Findings } from './report';
 import { verifyLines } from './verify-lines';
@@ -24,13 +24,13 @@ export interface VerifyReport {
 
 export interface VerifyOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Archive;
   readonly scale: ChainScale;
 }
 
 export interface Verifying extends VerifyOptions {
-  readonly past: Past;
+  readonly archivedReads: ArchivedReads;
   readonly findings: VerifyFindings;
   /** Rows of earlier months were dropped for their age; 0 while nothing was dropped. */
   readonly droppedMs: number;
@@ -63,7 +63,12 @@ export async function verifyArchive(options: VerifyOptions): Promise<VerifyRepor
   const state = await archive.state();
   // No worker has begun to archive: there are no tables.
   if (state === null && (await redis.hexists(keys.archive, 'id')) === 0) return EMPTY;
-  const verifying = { ...options, past: createPast(options), findings, droppedMs: state?.droppedMs ?? 0 };
+  const verifying = {
+    ...options,
+    archivedReads: createArchivedReads(options),
+    findings,
+    droppedMs: state?.droppedMs ?? 0,
+  };
   let [matches, settlements] = [0, 0];
   for (const id of await redis.hkeys(keys.markets)) {
     const read = await verifyMatches(verifying, id);

@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { createMarketMatches } from '../archive/market-matches';
 import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
-import { NO_PAST, type Past } from '../archive/past';
 import { above, entryId, LAST_MATCH } from '../archive/places';
 import { type FundsMark, readFunds } from '../chain/funds';
 import {
@@ -18,7 +18,7 @@ import {
 import { LEFT } from '../records/layout';
 import { countFills, withoutFills } from '../records/order';
 import { settlementName } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
@@ -32,9 +32,9 @@ export interface Stretch {
 export interface SeriesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
 }
 
 /** The state on which a writer builds: a mark, and the run of Redis from which it was read (src/store/redis/run.ts). */
@@ -82,8 +82,8 @@ export const ALL = 0xffffffff;
 export const END_MS = 0xffffffff * MINUTE_MS;
 
 /** The stored candles of the markets, and the matches from which they are counted. */
-export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions): Series {
-  const matchesOf = createMarketMatches({ redis, keys, past });
+export function createSeries({ redis, run, keys, archivedReads = NO_ARCHIVED_READS }: SeriesOptions): Series {
+  const matchesOf = createMarketMatches({ redis, keys, archivedReads });
   const keysOf = (id: MarketId, intervals: readonly number[]) =>
     [keys.candleMarks, ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000))] as const;
 
@@ -111,7 +111,7 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
     const from = Buffer.alloc(4);
     from.writeUInt32BE(Math.max(0, moment - 1));
     const rowsMost = Math.ceil(Math.min(most, CANDLES_MAX) / CANDLES_PER_ROW) + 1;
-    const rows = await past.parts(id, part, from, rowsMost);
+    const rows = await archivedReads.parts(id, part, from, rowsMost);
     const candles = rows.flatMap(({ value }) => unpackCandles(value));
     const next = candles.findIndex(({ startMs }) => startMs >= moment * MINUTE_MS);
     const first = Math.max(0, (next === -1 ? candles.length : next) - 1);

@@ -4,7 +4,7 @@ import { lots, type Micro, micro } from '../../exchange/units';
 import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type Strikes, unpackStrikes } from '../records/strikes';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { APPROVED, HAS_CODE } from './readings';
 
@@ -90,7 +90,7 @@ export function createChainAccounts({
 }: {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }): ChainAccounts {
   async function cursor(): Promise<ChainCursor | null> {
     const found = await redis.hgetallBuffer(keys.cursor);

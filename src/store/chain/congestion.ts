@@ -1,6 +1,6 @@
 import { LIST_PLACE } from '../records/layout';
 import { settlementId, settlementKey } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** The settlements that wait for the chain. */
@@ -27,7 +27,7 @@ const EVERY_MS = 500;
 
 export function watchCongestion(options: {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** The time of Redis. */
   readonly now: () => number;
 }): Congestion {

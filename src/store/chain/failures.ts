@@ -1,5 +1,5 @@
 import { FAULT_REASONS } from '../../exchange/chain';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** By their codes in lua/chain/lib/finality.lua; a failure may have no reason. */
@@ -18,7 +18,7 @@ export async function readFailures({
   keys,
 }: {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }): Promise<Failures> {
   const [strikes, ...failed] = await redis.hmget(
     keys.sums,

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/load';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 interface Door {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 /** The chain that has the funds of a Redis, as it was noted when its data was new. */
@@ -21,13 +21,13 @@ export interface FundsMark {
 const FIRST_LAYOUT = 4;
 
 /** The mark of this data; null with paper funds, and in an empty Redis. */
-export async function readFunds(redis: RedisClient, keys: ShardKeys): Promise<FundsMark | null> {
+export async function readFunds(redis: RedisClient, keys: Keys): Promise<FundsMark | null> {
   const [chain, exchange, hold] = await redis.hmget(keys.funds, 'chain', 'exchange', 'hold');
   return chain ? markOf(chain, exchange ?? '', hold ?? '') : null;
 }
 
 /** Called when a program starts with FUNDS=chain: notes the mark in an empty Redis. Returns the one noted; null for paper funds. */
-export async function noteFunds(run: RunScript, keys: ShardKeys, mark: FundsMark): Promise<FundsMark | null> {
+export async function noteFunds(run: RunScript, keys: Keys, mark: FundsMark): Promise<FundsMark | null> {
   const [chain, exchange, hold] = await run(
     'note_funds',
     [keys.funds, keys.cash, keys.markets, keys.layout],

@@ -1,7 +1,7 @@
 import { INTENT, LANE } from '../records/layout';
 import { hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** lua/chain/lib/intents.lua stores the codes. AHEAD: the chain has used nonces of the lane that this store does not know. */
@@ -101,7 +101,7 @@ const NO_MATCHES = Buffer.from('-');
 interface IntentsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 /** The operator's transactions, written down before they are sent, so that after a crash at any point the same bytes go out. */

@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../exchange/chain';
 import type { ChainScale } from '../../exchange/order';
 import type { SettlementKey } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type ChainAccounts, createChainAccounts } from './accounts';
 import { type MinedSettlement, noteMined } from './mined';
@@ -24,7 +24,7 @@ export interface ChainLedger extends ChainAccounts, Rejoining, Omit<Observing, '
 export interface ChainLedgerOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly scale: ChainScale;
   /**
    * Called with final settlements that the books do not have, or that ended otherwise there. The books take the block when this

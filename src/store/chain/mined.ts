@@ -2,7 +2,7 @@ import type { SettlementState } from '../../exchange/facts';
 import { MINED } from '../records/layout';
 import { hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementName, settlementStatusOf } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A settlement in a block that is not final: another block may still take its place. */
@@ -15,7 +15,7 @@ export type MinedIn = Pick<MinedSettlement, 'transactionHash' | 'blockNumber'>;
 
 interface Door {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 /** Replaces all that were noted before, so that a block which is taken back takes its settlements along. */

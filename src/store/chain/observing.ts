@@ -11,7 +11,7 @@ import { CONVERSION, SETTLEMENT_EVENT } from '../records/layout';
 import { MOVE_REASONS } from '../records/moves';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { microOf, packBlock, packCursor, packReadings, readingGroups } from './readings';
 
@@ -95,7 +95,7 @@ export function createObserving({
 }: {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly scale: ChainScale;
 }): Observing {
   type Stage = typeof STORES | typeof COVERS | typeof LAST;

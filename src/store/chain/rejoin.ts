@@ -7,7 +7,7 @@ import {
   settlementKey,
   settlementName,
 } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { packBlock, packCursor } from './readings';
 
@@ -46,7 +46,7 @@ export function createRejoining({
 }: {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }): Rejoining {
   const { cursor, mode, finals, settlements, cash, exposed, settledLots, intents, outbox } = keys;
 

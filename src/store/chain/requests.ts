@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A result that an operator has set: an outcome or, with null, void. `evidence` is a URL. */
@@ -43,7 +43,7 @@ const SERVES_MS_MAX = 300_000;
 
 export function createChainRequests(options: {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** The time of Redis. */
   readonly now: () => number;
 }): ChainRequests {

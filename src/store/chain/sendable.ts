@@ -8,7 +8,7 @@ import {
   settlementKey,
   settlementName,
 } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A place in the list of settlements. */
@@ -31,7 +31,7 @@ export interface Sendable {
 
 interface Door {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 const STEP = 500;

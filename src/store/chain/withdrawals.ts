@@ -1,6 +1,6 @@
 import { isFinal } from '../../exchange/status';
 import { addressBytes, decodeOrder, hashBytes, hashHex } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** An order that its wallet withdrew on the chain. */
@@ -20,7 +20,7 @@ export interface Withdrawals {
 
 const READ_MAX = 500;
 
-export function createWithdrawals({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): Withdrawals {
+export function createWithdrawals({ redis, keys }: { redis: RedisClient; keys: Keys }): Withdrawals {
   async function ownOnes(some: readonly WithdrawnOrder[]): Promise<WithdrawnOrder[]> {
     const packed = await redis.hmgetBuffer(keys.orders, ...some.map(({ orderHash }) => hashBytes(orderHash)));
     return some.filter(({ wallet, orderHash }, i) => {

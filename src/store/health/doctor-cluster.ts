@@ -1,6 +1,6 @@
 import { type Cluster, Redis } from 'ioredis';
 import { holderOf, nameOf, slotOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 
@@ -16,7 +16,7 @@ const OWN_FIELDS = 8;
 /** Checks the cluster; a single server has no such checks. Reads only. */
 export async function examineCluster(
   redis: RedisClient,
-  keys: ShardKeys,
+  keys: Keys,
   isProduction: boolean,
 ): Promise<readonly Check[]> {
   if (redis instanceof Redis) return [];
@@ -31,7 +31,7 @@ export async function examineCluster(
 export async function examineSlots(
   redis: RedisClient,
   nodes: readonly Redis[],
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
   isProduction: boolean,
 ): Promise<readonly Check[]> {
   if (redis instanceof Redis) return [];
@@ -43,7 +43,7 @@ export async function examineSlots(
   return [...slots, await coverage(masters, isProduction)];
 }
 
-function slotOfShard(redis: Cluster, masters: readonly Master[], keys: ShardKeys, shard: number): Check {
+function slotOfShard(redis: Cluster, masters: readonly Master[], keys: Keys, shard: number): Check {
   const name = `slot of shard ${shard}`;
   try {
     return moving(masters, name, slotOf(keys), nameOf(holderOf(redis, keys)));
@@ -53,7 +53,7 @@ function slotOfShard(redis: Cluster, masters: readonly Master[], keys: ShardKeys
 }
 
 /** Which node has which shards. */
-function placesOf(redis: Cluster, shards: readonly ShardKeys[]): string {
+function placesOf(redis: Cluster, shards: readonly Keys[]): string {
   const places = new Map<string, number[]>();
   for (const [shard, keys] of shards.entries()) {
     const node = nameOf(holderOf(redis, keys));

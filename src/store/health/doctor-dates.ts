@@ -1,7 +1,7 @@
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeState } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 
@@ -15,7 +15,7 @@ const AHEAD_OK_MS = 1_000;
  * not affect money. But no trade or entry gets a time before its predecessor's, so new ones keep that time until the clock
  * has caught up.
  */
-export async function dates(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+export async function dates(redis: RedisClient, keys: Keys, nowMs: number): Promise<Check> {
   const [entry] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
   const ahead = [
     ['the outbox', Number(entry?.[0].split('-')[0] ?? 0) - nowMs],
@@ -28,17 +28,14 @@ export async function dates(redis: RedisClient, keys: ShardKeys, nowMs: number):
   return { name: 'dates', verdict: 'fail', detail };
 }
 
-async function latestTradeMs(redis: RedisClient, keys: ShardKeys): Promise<number> {
+async function latestTradeMs(redis: RedisClient, keys: Keys): Promise<number> {
   let latest = 0;
   for await (const [, { lastTradeMs }] of statesOf(redis, keys)) latest = Math.max(latest, lastTradeMs);
   return latest;
 }
 
 /** Reads every market's state, without its book. */
-export async function* statesOf(
-  redis: RedisClient,
-  keys: ShardKeys,
-): AsyncGenerator<[MarketId, MarketState]> {
+export async function* statesOf(redis: RedisClient, keys: Keys): AsyncGenerator<[MarketId, MarketState]> {
   const ids = await redis.lrange(keys.marketList, 0, -1);
   for (let from = 0; from < ids.length; from += STEP) {
     const step = ids.slice(from, from + STEP);

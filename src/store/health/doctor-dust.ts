@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { LOTS_PER_SHARE } from '../../exchange/units';
 import { decodeMarket } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { statesOf } from './doctor-dates';
@@ -15,7 +15,7 @@ const TOLD_MAX = 5;
  * Checks whether dust can rest in an open market: orders of less than a share cost next to nothing, and many of them use up
  * the makers that one submission may meet before it is filled.
  */
-export async function dust(redis: RedisClient, keys: ShardKeys): Promise<Check> {
+export async function dust(redis: RedisClient, keys: Keys): Promise<Check> {
   const open: MarketId[] = [];
   for await (const [id, { status }] of statesOf(redis, keys)) if (status === 'OPEN') open.push(id);
   const found: MarketId[] = [];

@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { lossOf } from './durability';
@@ -7,7 +7,7 @@ import { lossOf } from './durability';
 const NEW_MS = 86_400_000;
 
 /** Whether acknowledged writes may be missing. */
-export async function epoch(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+export async function epoch(redis: RedisClient, keys: Keys, nowMs: number): Promise<Check> {
   const name = 'epoch';
   const [epochName, first, since, lost] = await redis.hmget(keys.epoch, 'name', 'first', 'since', 'lost');
   const loss = lossOf({ lostMs: lost ? Number(lost) : null });

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { BACKLOG_MAX } from '../outbox/backlog';
 import { createOutboxLag } from '../outbox/lag';
 import { holderOf, nameOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
@@ -24,7 +24,7 @@ export interface Check {
 export interface DoctorOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** In production it counts as a failure instead of a warning. */
   readonly isProduction: boolean;
   readonly promised: Promised;
@@ -288,7 +288,7 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
 }
 
 /** Checks the backlog of the slowest reader of the outbox: beyond BACKLOG_MAX new orders are refused. */
-async function outbox(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+async function outbox(redis: RedisClient, keys: Keys, nowMs: number): Promise<Check> {
   const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
   const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
   const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;

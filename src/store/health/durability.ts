@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { isDemoted } from '../redis/demotion';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /**
@@ -60,7 +60,7 @@ export interface ShardDurabilityChecks extends DurabilityChecks {
 interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly promised: Promised;
 }
 

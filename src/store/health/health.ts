@@ -1,7 +1,7 @@
 import { MODES, type Mode } from '../../exchange/status';
 import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type DurabilityChecks, type DurabilityState, lossOf } from './durability';
 import { type Layout, readLayout, unreadable } from './layout';
@@ -33,7 +33,7 @@ export interface ModeFacts {
   readonly message: string | null;
 }
 
-export async function readMode(redis: RedisClient, keys: ShardKeys): Promise<ModeFacts> {
+export async function readMode(redis: RedisClient, keys: Keys): Promise<ModeFacts> {
   // Two commands, because one command with both keys fails while the slot moves and neither key exists.
   const [code, notice] = await Promise.all([redis.get(keys.mode), redis.get(keys.notice)]);
   const mode = MODES[Number(code)] ?? 'NORMAL';
@@ -42,7 +42,7 @@ export async function readMode(redis: RedisClient, keys: ShardKeys): Promise<Mod
 }
 
 /** Runs a script without effect; rejects when it cannot run. Resolves with the time of Redis in milliseconds. */
-export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
+export async function runProbe(run: RunScript, keys: Keys): Promise<number> {
   const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets] as const;
   const [nowMs] = await run('read_market', scriptKeys, [NO_MARKET, 0]);
   return Number(nowMs);
@@ -59,7 +59,7 @@ export interface ArchiveHealth {
 interface HealthDeps {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   readonly standings: Pick<DurabilityChecks, 'refresh'>;
   readonly archive: () => Promise<ArchiveHealth>;

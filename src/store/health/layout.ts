@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /**
@@ -22,13 +22,13 @@ export interface Layout {
 }
 
 /** Data without a note has the first layout. */
-export async function readLayout(redis: RedisClient, keys: ShardKeys): Promise<Layout> {
+export async function readLayout(redis: RedisClient, keys: Keys): Promise<Layout> {
   const [layout, oldest] = await redis.hmget(keys.layout, 'layout', 'oldest');
   return { layout: Number(layout ?? 1), oldest: Number(oldest ?? 1) };
 }
 
 /** Called at the start of a process: raises the noted layout to this program's, if that is newer and may read the data. */
-export async function noteLayout(run: RunScript, keys: ShardKeys): Promise<Layout> {
+export async function noteLayout(run: RunScript, keys: Keys): Promise<Layout> {
   const [layout, oldest] = await run('note_layout', [keys.layout], [LAYOUT, OLDEST_READER]);
   return { layout, oldest };
 }

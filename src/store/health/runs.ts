@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 
@@ -15,7 +15,7 @@ export interface LastRun {
 interface RunsOptions {
   readonly redis: RedisClient;
   /** The keys of the first shard. */
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 /** A daily command that is half a day late. */

@@ -1,11 +1,11 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { epoch } from './doctor-epoch';
 import { examineRuns } from './runs';
 
 /** Whether a worker holds the lease of settlement, which every worker takes within seconds. */
-export async function worker(redis: RedisClient, keys: ShardKeys): Promise<Check> {
+export async function worker(redis: RedisClient, keys: Keys): Promise<Check> {
   const [leases, markets] = await Promise.all([redis.exists(keys.relayLease), redis.exists(keys.markets)]);
   const name = 'worker';
   if (leases > 0) return { name, verdict: 'ok', detail: 'one is at work' };
@@ -17,7 +17,7 @@ export async function worker(redis: RedisClient, keys: ShardKeys): Promise<Check
 /** What the console shows an operator: each that is not ok is a line there. */
 export async function examineWatched(
   redis: RedisClient,
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
   nowMs: number,
 ): Promise<readonly Check[]> {
   const [first] = shards;

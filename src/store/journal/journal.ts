@@ -17,7 +17,7 @@ import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from '../records/position';
 import { coalesce } from '../redis/coalesce';
 import { isBefore } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ScriptArgument } from '../redis/verbs';
@@ -28,7 +28,7 @@ import { changeOf, type OwnSide, salesFirst, sidesOf } from './sides';
 export interface JournalOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly matches: Pick<Matches, 'load'>;
   readonly doubts: DurabilityChecks['doubts'];
 }

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import type { StreamPlace, WalletPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { below, matchPlace } from '../archive/places';
 import { decodePayout } from '../records/account';
 import { ORDER_BODY } from '../records/layout';
 import { decodeFills, decodeOrder, hashHex } from '../records/order';
 import { packMove, packTrade, unpackEntry } from '../records/position';
 import type { MatchRef } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
-  readonly past: Pick<Past, 'ofWallet' | 'matchesOfOrders'>;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedReads, 'ofWallet' | 'matchesOfOrders'>;
 }
 
 /** Orders and fills read in one step. */
@@ -27,7 +27,7 @@ const FILLS_STEP = 500;
  * The lines that a wallet's journal must have, from data of both stores: its matches, found by the chains of its orders' fills, and
  * its payouts.
  */
-export function createKnownLines({ redis, run, keys, past }: Options) {
+export function createKnownLines({ redis, run, keys, archivedReads }: Options) {
   async function matchesOf(wallet: Buffer): Promise<Buffer[]> {
     const found = new Map<string, MatchRef>();
     const add = (refs: readonly MatchRef[]): void => {
@@ -44,7 +44,7 @@ export function createKnownLines({ redis, run, keys, past }: Options) {
     } while (cursor !== '0');
     // After those in Redis, so an order that leaves meanwhile is found.
     for (let behind: WalletPlace | null = null; ; ) {
-      const orders = await past.ofWallet(wallet, behind, STEP);
+      const orders = await archivedReads.ofWallet(wallet, behind, STEP);
       for (const { hash, marketId, record } of orders) {
         const { fillMs: tradeMs, fillSequence: sequence } = decodeOrder(hashHex(hash), record);
         if (tradeMs > 0) add(await leftOf(hash, marketId, { tradeMs, sequence }));
@@ -85,7 +85,7 @@ export function createKnownLines({ redis, run, keys, past }: Options) {
   async function leftOf(hash: Buffer, marketId: MarketId, newest: StreamPlace): Promise<MatchRef[]> {
     const refs: MatchRef[] = [];
     for (let upTo = newest; ; ) {
-      const [found = []] = await past.matchesOfOrders([{ hash, upTo }], FILLS_STEP);
+      const [found = []] = await archivedReads.matchesOfOrders([{ hash, upTo }], FILLS_STEP);
       for (const { tradeMs, sequence } of found) refs.push({ marketId, tradeMs, sequence });
       const last = found.at(-1);
       if (!last || found.length < FILLS_STEP) return refs;

@@ -7,7 +7,7 @@ import { addressBytes } from '../records/order';
 import type { RowsPage } from '../records/order-views';
 import { type JournalEntry, unpackEntry, unpackPositions } from '../records/position';
 import { decodeSettlementState } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Matches } from '../settlement/matches';
 import type { Settlements } from '../settlement/settlements';
@@ -17,7 +17,7 @@ import type { OpenLines, StoredLines } from './stored';
 
 interface JournalReadsOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly journal: Pick<Journal, 'catchUp'>;
   readonly matches: Pick<Matches, 'load'>;
   readonly settlements: Pick<Settlements, 'showAll'>;

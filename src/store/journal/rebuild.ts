@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
 import { type Change, changed } from '../../exchange/position';
-import { NO_PAST, type Past } from '../archive/past';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { decodeResolution } from '../records/market';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Matches } from '../settlement/matches';
@@ -17,11 +17,11 @@ import { createStoredLines, LINES_MAX } from './stored';
 interface RebuildOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly matches: Pick<Matches, 'load'>;
   readonly journal: Pick<Journal, 'catchUp' | 'changesOf'>;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
 }
 
 const HOW_TO_GO_ON =
@@ -66,10 +66,10 @@ export function createJournalRebuild({
   keys,
   matches,
   journal,
-  past = NO_PAST,
+  archivedReads = NO_ARCHIVED_READS,
 }: RebuildOptions): JournalRebuild {
-  const known = createKnownLines({ redis, run, keys, past });
-  const openLines = createStoredLines({ run, keys, past });
+  const known = createKnownLines({ redis, run, keys, archivedReads });
+  const openLines = createStoredLines({ run, keys, archivedReads });
 
   async function wallets(): Promise<string[]> {
     const found = new Set<string>();
@@ -174,7 +174,7 @@ export function createJournalRebuild({
           const match = loaded[refs.indexOf(entry.ref)];
           if (!match || match instanceof Error) {
             // Redis may have lost it; what is in an archive can be put back.
-            if (past === NO_PAST) continue;
+            if (archivedReads === NO_ARCHIVED_READS) continue;
             throw new ArchivedPartDiffers(`${match?.message ?? 'a match is missing'}; ${HOW_TO_GO_ON}`);
           }
           for (const side of salesFirst(sidesOf(match))) {

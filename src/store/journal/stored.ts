@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
-import type { Past } from '../archive/past';
-import type { ShardKeys } from '../redis/keys';
+import type { ArchivedReads } from '../archive/archived-reads';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /** The lines of one wallet's journal. Each keeps its number, from 0, also when it has left Redis for the archive. */
@@ -17,24 +17,24 @@ export type OpenLines = (wallet: Buffer) => Promise<StoredLines>;
 
 interface StoredLinesOptions {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
-  readonly past: Pick<Past, 'lines' | 'droppedMs'>;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedReads, 'lines' | 'droppedMs'>;
 }
 
 /** LINES_MAX of lua/read_journal.lua. */
 export const LINES_MAX = 500;
 
 /** Lines are read in Redis first; those that have left are then in the archive. */
-export function createStoredLines({ run, keys, past }: StoredLinesOptions): OpenLines {
+export function createStoredLines({ run, keys, archivedReads }: StoredLinesOptions): OpenLines {
   const ask = (wallet: Buffer, from: number, end: number) =>
     run('read_journal', [keys.journal(wallet), keys.forgotten], [wallet, from, end]);
 
   async function gone(wallet: Buffer, from: number, end: number): Promise<readonly (Buffer | null)[]> {
-    const found = await past.lines(wallet, from, end - 1);
+    const found = await archivedReads.lines(wallet, from, end - 1);
     const lines = Array.from({ length: end - from }, (): Buffer | null => null);
     for (const { entry, line } of found) lines[entry - from] = line;
     // Asked after the lines: a month that went in between is noted now.
-    if (found.length === lines.length || (await past.droppedMs()) > 0) return lines;
+    if (found.length === lines.length || (await archivedReads.droppedMs()) > 0) return lines;
     throw new Refusal(
       'UNAVAILABLE',
       'lines of this journal are in an archive that this process does not have: set ARCHIVE_URL, and see: exchange doctor, exchange archive verify',

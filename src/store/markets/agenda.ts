@@ -1,5 +1,5 @@
 import type { MarketId } from '../../exchange/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** Markets read in one call. */
@@ -13,7 +13,7 @@ export interface Agenda {
 }
 
 /** The work that is due, by market (lua/lib/agenda.lua). */
-export function createAgenda({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): Agenda {
+export function createAgenda({ redis, keys }: { redis: RedisClient; keys: Keys }): Agenda {
   return {
     due: (nowMs: number): Promise<MarketId[]> =>
       redis.zrangebyscore(keys.closes, '-inf', Math.trunc(nowMs), 'LIMIT', 0, LOOK_MAX),

@@ -1,10 +1,10 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isFull } from '../redis/unreachable';
 
 interface Door {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 const FIELD = 'resolveDelayMs';

@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import { readUInt, writeUInt } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** The most events in one call of log_events, besides those of one more entry. */
@@ -98,7 +98,7 @@ export function createAccountLogs({
 }: {
   redis: RedisClient;
   run: RunScript;
-  keys: ShardKeys;
+  keys: Keys;
 }): AccountLogs {
   const logOf = (address: string) => keys.accountLog(addressBytes(address));
 

@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isCommand } from './book-update';
 import { decodeEvent, READERS, type ReaderName } from './outbox';
@@ -39,7 +39,7 @@ const COMMANDS_LOOKED_AT = 100;
 
 interface Options {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly now: () => number;
 }
 

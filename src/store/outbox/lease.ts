@@ -1,5 +1,5 @@
 import { NO_ENTRY } from '../redis/entry-id';
-import type { Key, ShardKeys } from '../redis/keys';
+import type { Key, Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ReaderName } from './outbox';
 
@@ -17,7 +17,7 @@ export interface Lease {
 interface LeaseOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 export function createLease(
@@ -54,7 +54,7 @@ export function createPlainLease(
 /** Returns a reader's position. For a new reader it stores the beginning, so that trimming keeps all entries for it. */
 export async function positionOf(
   redis: RedisClient,
-  keys: ShardKeys,
+  keys: Keys,
   reader: ReaderName | 'archive',
 ): Promise<string> {
   const noted = await redis.hget(keys.readers, reader);

@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import { OUTBOX_HEAD, readUInt } from '../records/layout';
 import { decodeMove, MOVE_BYTES, type Move } from '../records/moves';
 import { hashHex } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /** The reason why a market's book changed; lua/lib/outbox.lua has the codes. */
@@ -119,7 +119,7 @@ const TRIM_STEP = 10_000;
 
 interface OutboxOptions {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** The time for which every entry is kept, and the most entries kept for that reason. */
   readonly keepMs?: number;
   readonly keepMax?: number;

@@ -1,6 +1,6 @@
 import { ENDED } from '../redis/connection';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { decodeEvent, type OutboxEvent } from './outbox';
 
@@ -26,13 +26,13 @@ type Reply = [Buffer, Entry[]][] | null;
 const entriesOf = (reply: Reply): OutboxEntry[] =>
   (reply?.[0]?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
 
-async function lastIdOf(redis: RedisClient, keys: ShardKeys): Promise<string> {
+async function lastIdOf(redis: RedisClient, keys: Keys): Promise<string> {
   const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
   return entry ? entry[0].toString() : NO_ENTRY;
 }
 
 /** Reads the outbox as it grows. `redis` must be a separate connection, because the reads block it. */
-export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OutboxReader {
+export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: Keys }): OutboxReader {
   async function read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]> {
     const asked = redis.xreadBuffer('COUNT', most, 'BLOCK', blockMs, 'STREAMS', keys.outbox, after);
     return entriesOf((await orReconnect(asked, blockMs + PATIENCE_MS)) as unknown as Reply);
@@ -64,7 +64,7 @@ const POLL_EVERY_MS = 20;
  * Readers of many outboxes on one connection, which must fail commands that are not answered. A read that blocks waits for
  * one slot of a cluster alone and holds its connection, so all of these look together, and do not wait in Redis.
  */
-export function createOutboxPolling(redis: RedisClient): (keys: ShardKeys) => OutboxReader {
+export function createOutboxPolling(redis: RedisClient): (keys: Keys) => OutboxReader {
   /** Reads that wait for their first entry; they are called to look again. */
   const waiting = new Set<() => void>();
 
@@ -79,7 +79,7 @@ export function createOutboxPolling(redis: RedisClient): (keys: ShardKeys) => Ou
     waiting.add(look);
   }
 
-  async function readNow(keys: ShardKeys, after: string, most: number): Promise<OutboxEntry[]> {
+  async function readNow(keys: Keys, after: string, most: number): Promise<OutboxEntry[]> {
     const asked = redis.xreadBuffer('COUNT', most, 'STREAMS', keys.outbox, after);
     return entriesOf((await asked) as unknown as Reply);
   }

@@ -1,5 +1,5 @@
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** The stream at one moment. */
@@ -16,7 +16,7 @@ export interface StreamRange {
 /** The extent of an outbox; null for one that never had an entry. */
 export async function readStreamRange(
   redis: RedisClient,
-  keys: Pick<ShardKeys, 'outbox'>,
+  keys: Pick<Keys, 'outbox'>,
 ): Promise<StreamRange | null> {
   let reply: unknown[];
   try {

@@ -4,7 +4,7 @@ import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';
 import { type MatchRef, matchName } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
 import { createLease, type Lease } from './lease';
@@ -76,13 +76,13 @@ export function createBroadcasts({
   redis,
   run,
   keys,
-  past = { matches: async () => new Map() },
+  archivedReads = { matches: async () => new Map() },
 }: {
   redis: RedisClient;
   run: RunScript;
-  keys: ShardKeys;
+  keys: Keys;
   /** Without it nothing has left Redis. */
-  past?: LeftMatches;
+  archivedReads?: LeftMatches;
 }): Broadcasts {
   async function publish(
     token: string,
@@ -151,7 +151,7 @@ export function createBroadcasts({
     for (let from = 0; from < matches.length; from += READ_MAX) {
       const refs = matches.slice(from, from + READ_MAX).map((match) => ({ ...match, marketId: id }));
       const packed = await Promise.all(refs.map(packedMatch));
-      const left = await past.matches(refs.filter((_, i) => !packed[i]));
+      const left = await archivedReads.matches(refs.filter((_, i) => !packed[i]));
       for (const [i, ref] of refs.entries()) {
         const match = packed[i] ?? left.get(matchName(ref));
         if (match) found.push(...decodeFills(ref.tradeMs, ref.sequence, match));

@@ -1,5 +1,5 @@
 import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** The first sign-in of a wallet. */
@@ -13,14 +13,14 @@ export interface Joining {
 interface JoiningOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** The grant at a wallet's first sign-in; 0 where its first order grants. */
   readonly joinGrantMicro: number;
 }
 
 /** The `join` of an exchange that grants nothing, because the funds are on a chain. */
 export const joinWithoutGrant =
-  (redis: RedisClient, keys: ShardKeys, now: () => number): Joining['join'] =>
+  (redis: RedisClient, keys: Keys, now: () => number): Joining['join'] =>
   async (address) => {
     await redis.hsetnx(keys.profile(addressBytes(address)), 'j', Math.trunc(now()));
   };

@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /** An operator's request, and its result. */
@@ -39,7 +39,7 @@ export interface Actions {
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The operators' log. */
-export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }): Actions {
+export function createActions({ run, keys }: { run: RunScript; keys: Keys }): Actions {
   const logKeys = [keys.actions, keys.actionRecords] as const;
   return {
     async note({ id, ...known }: Action): Promise<void> {

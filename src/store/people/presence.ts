@@ -1,5 +1,5 @@
 import { addressBytes, hashHex } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /** The most wallets in one call (WALLETS_MAX in the scripts). */
@@ -16,7 +16,7 @@ export interface Presence {
 }
 
 /** The presence of the wallets that want their orders cancelled when they are gone. */
-export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys }): Presence {
+export function createPresence({ run, keys }: { run: RunScript; keys: Keys }): Presence {
   return {
     async mark(addresses: readonly string[], graceMs: number): Promise<void> {
       for (let from = 0; from < addresses.length; from += WALLETS_MAX) {

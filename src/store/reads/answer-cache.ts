@@ -3,7 +3,7 @@ import { createRecent } from '../../exchange/recent';
 import { MINUTE_MS } from '../records/candle';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /**
@@ -40,7 +40,7 @@ export interface AnswerCache {
 
 interface AnswerCacheOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   /** The doubts of src/store/health/durability.ts: after a lossy failover the same state is another moment. */
   readonly doubts: () => number;

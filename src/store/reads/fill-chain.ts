@@ -1,15 +1,15 @@
 import type { ArchivedMatch, StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { isSamePlace, matchPlace } from '../archive/places';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 interface FillChainOptions {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
-  readonly past: Pick<Past, 'records' | 'matchesOfOrders'>;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedReads, 'records' | 'matchesOfOrders'>;
 }
 
 /** The place of a walk along an order's fills: after the fill with this index of this match. */
@@ -47,7 +47,7 @@ interface Begun extends OrderAndFills {
 const NO_MATCH = '-';
 
 /** Reads an order's fills along their chain, in Redis and behind that in the archive. */
-export function createFillChain({ run, keys, past }: FillChainOptions): FillChain {
+export function createFillChain({ run, keys, archivedReads }: FillChainOptions): FillChain {
   async function read(orderHash: string, from: FillPlace, most: number): Promise<OrderAndFills | null> {
     const begun = (await begin(orderHash, from, most)) ?? (await beginLeft(orderHash, from));
     const [whole = null] = await finish([begun], from, most);
@@ -62,7 +62,7 @@ export function createFillChain({ run, keys, past }: FillChainOptions): FillChai
     );
     // Those that have left since.
     const hashes = orders.flatMap(({ record }, i) => (begun[i] ? [] : [record.orderHash]));
-    const gone = await past.records(hashes);
+    const gone = await archivedReads.records(hashes);
     const all = orders.map(({ record }, i) => {
       const left = gone.get(record.orderHash);
       return begun[i] ?? (left ? atEnd(left, NEWEST_FILL) : null);
@@ -86,7 +86,7 @@ export function createFillChain({ run, keys, past }: FillChainOptions): FillChai
   }
 
   async function beginLeft(orderHash: string, from: FillPlace): Promise<Begun | null> {
-    const record = (await past.records([orderHash])).get(orderHash);
+    const record = (await archivedReads.records([orderHash])).get(orderHash);
     return record ? atEnd(record, from) : null;
   }
 
@@ -100,7 +100,7 @@ export function createFillChain({ run, keys, past }: FillChainOptions): FillChai
       one?.rest ? [{ hash: hashBytes(one.record.orderHash), upTo: one.rest }] : [],
     );
     // The match at which the walk began may have no fill behind its index.
-    const found = await past.matchesOfOrders(asked, most + 1);
+    const found = await archivedReads.matchesOfOrders(asked, most + 1);
     let next = 0;
     return begun.map((one) => {
       if (!one?.rest) return one;

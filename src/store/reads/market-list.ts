@@ -7,12 +7,12 @@ import { MINUTE_MS } from '../records/candle';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 interface MarketListOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly clock: Clock;
   readonly history: Pick<History, 'day'>;
   readonly doubts: DurabilityChecks['doubts'];

@@ -1,6 +1,6 @@
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** Records read in one call. */
@@ -12,11 +12,11 @@ export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyM
 export function createOrderRecords({
   redis,
   keys,
-  past,
+  archivedReads,
 }: {
   redis: RedisClient;
-  keys: ShardKeys;
-  past: Past;
+  keys: Keys;
+  archivedReads: ArchivedReads;
 }): OrderRecords {
   return async (orderHashes) => {
     const found = new Map<string, OrderRecord>();
@@ -28,7 +28,7 @@ export function createOrderRecords({
         if (record) found.set(hash, decodeOrder(hash, record));
       }
     }
-    const gone = await past.records(orderHashes.filter((hash) => !found.has(hash)));
+    const gone = await archivedReads.records(orderHashes.filter((hash) => !found.has(hash)));
     for (const [hash, record] of gone) found.set(hash, record);
     return found;
   };

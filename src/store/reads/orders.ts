@@ -2,10 +2,10 @@ import { Refusal } from '../../exchange/errors';
 import { type OrderFill, type PlacedFill, type SettlementState, settlementOf } from '../../exchange/facts';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import type { Fill, OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/order-views';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
 import {
@@ -20,8 +20,8 @@ import { createOrderRecords, type OrderRecords } from './order-records';
 interface OrderReadsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
-  readonly past: Past;
+  readonly keys: Keys;
+  readonly archivedReads: ArchivedReads;
   /** Adds to fills the progress of their settlement. */
   readonly showAll: Settlements['showAll'];
 }
@@ -46,8 +46,14 @@ export interface OrderReads {
 }
 
 /** Reads orders with their fills. A read takes only as many fills as it shows, however many the order has. */
-export function createOrderReads({ redis, run, keys, past, showAll }: OrderReadsOptions): OrderReads {
-  const chain = createFillChain({ run, keys, past });
+export function createOrderReads({
+  redis,
+  run,
+  keys,
+  archivedReads,
+  showAll,
+}: OrderReadsOptions): OrderReads {
+  const chain = createFillChain({ run, keys, archivedReads });
 
   async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
     const [view] = await viewsOf([{ record, fills }]);
@@ -106,7 +112,7 @@ export function createOrderReads({ redis, run, keys, past, showAll }: OrderReads
     };
   }
 
-  const records = createOrderRecords({ redis, keys, past });
+  const records = createOrderRecords({ redis, keys, archivedReads });
   return { order, views, placed, orderFills, shownFills, records };
 }
 

@@ -3,8 +3,8 @@ import { Refusal } from '../../exchange/errors';
 import type { Balances, Market, MarketView, SettledLots, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { micro } from '../../exchange/units';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
-import { NO_PAST, type Past } from '../archive/past';
 import { below, FIRST_MATCH, LAST_MATCH, matchPlace } from '../archive/places';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
@@ -16,7 +16,7 @@ import { addressBytes, type Fill } from '../records/order';
 import type { RowsPage, SettledFill, TradesPage } from '../records/order-views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlements } from '../settlement/settlements';
 import type { AnswerCache } from './answer-cache';
@@ -27,7 +27,7 @@ import { createWalletReads, type WalletReads } from './wallet-orders';
 export interface ReadsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly history: History;
   readonly clock: Clock;
   readonly kept: AnswerCache;
@@ -35,7 +35,7 @@ export interface ReadsOptions {
   /** The balances of an unknown wallet. */
   readonly grantMicro: number;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
   /** As in `createSettlements`. */
@@ -74,13 +74,13 @@ export function createReads({
   kept,
   doubts,
   grantMicro,
-  past = NO_PAST,
+  archivedReads = NO_ARCHIVED_READS,
   funds = 'paper',
   checksum = (address) => address,
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
-  const { show, showAll } = createSettlements({ redis, run, keys, past, funds, checksum });
-  const matchesOf = createMarketMatches({ redis, keys, past });
+  const { show, showAll } = createSettlements({ redis, run, keys, archivedReads, funds, checksum });
+  const matchesOf = createMarketMatches({ redis, keys, archivedReads });
 
   async function market(name: string): Promise<Market | null> {
     const key = marketKey(name);
@@ -118,7 +118,7 @@ export function createReads({
     const oldest = here.at(-1);
     const to = oldest ? below(oldest) : LAST_MATCH;
     const stretch = { from: FIRST_MATCH, to, descending: true, most: most - fills.length };
-    const left = await past.matchesOf(id, stretch);
+    const left = await archivedReads.matchesOf(id, stretch);
     return [...fills, ...left.flatMap((match) => fillsOf(match).reverse())].slice(0, most);
   }
 
@@ -148,8 +148,8 @@ export function createReads({
     return cash ? decodeCash(cash).nonce : 0;
   }
 
-  const orders = createOrderReads({ redis, run, keys, past, showAll });
-  const wallets = createWalletReads({ redis, keys, past, ...orders });
+  const orders = createOrderReads({ redis, run, keys, archivedReads, showAll });
+  const wallets = createWalletReads({ redis, keys, archivedReads, ...orders });
   return {
     market,
     view,

@@ -1,15 +1,15 @@
 import { Refusal } from '../../exchange/errors';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/order-views';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { FoundOrder } from './fill-chain';
 
 interface WalletIndexOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  readonly past: Past;
+  readonly keys: Keys;
+  readonly archivedReads: ArchivedReads;
 }
 
 interface WalletReadsOptions extends WalletIndexOptions {
@@ -64,7 +64,7 @@ export function createWalletReads({ views, ...options }: WalletReadsOptions): Wa
 }
 
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletIndex({ redis, keys, past }: WalletIndexOptions): WalletIndex {
+export function createWalletIndex({ redis, keys, archivedReads }: WalletIndexOptions): WalletIndex {
   /**
    * Open orders are read first and the archive last, so an order that becomes final or leaves Redis meanwhile is seen twice, not
    * missed.
@@ -84,7 +84,7 @@ export function createWalletIndex({ redis, keys, past }: WalletIndexOptions): Wa
         if (!from || newer(from, entry) < 0) seen.set(entry.hash.toString('latin1'), entry);
       }
     }
-    for (const { rank, hash, record } of openOnly ? [] : await past.ofWallet(address, from, most)) {
+    for (const { rank, hash, record } of openOnly ? [] : await archivedReads.ofWallet(address, from, most)) {
       if (!seen.has(hash.toString('latin1'))) seen.set(hash.toString('latin1'), { rank, hash, record });
     }
     const found = [...seen.values()].sort(newer).slice(0, most);
@@ -96,7 +96,7 @@ export function createWalletIndex({ redis, keys, past }: WalletIndexOptions): Wa
     const packed =
       here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
     const left = here.filter((_, i) => !packed[i]).map(({ hash }) => hashHex(hash));
-    const gone = await past.records(left);
+    const gone = await archivedReads.records(left);
     const known = new Map(here.map(({ hash }, i) => [hashHex(hash), packed[i]]));
     return found.flatMap(({ hash, record }): FoundOrder[] => {
       const orderHash = hashHex(hash);

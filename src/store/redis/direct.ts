@@ -3,8 +3,8 @@ import { slotOfKey } from './holder';
 import './timeouts';
 import type { RedisClient } from './scripts';
 
-/** The node to which a script goes, by the door of its shard (keys.ts); the client itself where it does not know one. */
-export type Direct = (door: string | null) => RedisClient;
+/** The node for a script, by the slot key of its shard (`slotKeyOf`); the client itself where it does not know one. */
+export type Direct = (slotKey: string | null) => RedisClient;
 
 /** The connections of a cluster's client, which ioredis 6 has for itself; test/store/redis/direct.test.ts fails when they move. */
 interface Pool {
@@ -13,8 +13,8 @@ interface Pool {
 
 /**
  * The client of a cluster looks for the keys of each command, computes their slot, and prepares to send it again to another node; its
- * garbage costs as much again. An order took 114 us of a web process with 8 shards, and 131 that way. A
- * door tells the slot of all keys of its script, so the script goes there at once, and to the client only when the node refuses it.
+ * garbage costs as much again. An order took 114 us of a web process with 8 shards, and 131 that way. The slot key gives the slot of
+ * all keys of a script, so the script is sent there at once, and to the client only when the node refuses it.
  */
 export function createDirect(redis: RedisClient): Direct {
   if (!(redis instanceof Cluster)) return () => redis;
@@ -22,17 +22,17 @@ export function createDirect(redis: RedisClient): Direct {
   /** Slot of each key that names a shard. */
   const slots = new Map<string, number>();
 
-  function slotOf(door: string): number {
-    const known = slots.get(door);
+  function slotOf(slotKey: string): number {
+    const known = slots.get(slotKey);
     if (known !== undefined) return known;
-    const slot = slotOfKey(door);
-    slots.set(door, slot);
+    const slot = slotOfKey(slotKey);
+    slots.set(slotKey, slot);
     return slot;
   }
 
-  return (door) => {
-    if (door === null || redis.status !== 'ready') return redis;
-    const name = redis.slots[slotOf(door)]?.[0];
+  return (slotKey) => {
+    if (slotKey === null || redis.status !== 'ready') return redis;
+    const name = redis.slots[slotOf(slotKey)]?.[0];
     return (name === undefined ? undefined : connectionPool.getInstanceByKey(name)) ?? redis;
   };
 }

@@ -1,5 +1,5 @@
 import { Command, Redis } from 'ioredis';
-import type { ShardKeys } from './keys';
+import type { Keys } from './keys';
 import type { RedisClient } from './scripts';
 
 /**
@@ -7,7 +7,7 @@ import type { RedisClient } from './scripts';
  * redirected script corrects. A cluster's client sends commands without a key (CONFIG, INFO, TIME) to any node; these must
  * go to the node that has the book.
  */
-export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
+export function holderOf(redis: RedisClient, keys: Keys): Redis {
   if (redis instanceof Redis) return redis;
   const slot = slotOf(keys);
   const name = placeOf(redis, keys);
@@ -22,14 +22,14 @@ export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
 }
 
 /** Host and port of the node that has the book, also while it does not answer; null in a cluster in which no node has its slot. */
-export const placeOf = (redis: RedisClient, keys: ShardKeys): string | null =>
+export const placeOf = (redis: RedisClient, keys: Keys): string | null =>
   redis instanceof Redis ? nameOf(redis) : (redis.slots[slotOf(keys)]?.[0] ?? null);
 
 /** Host and port of each node that has a copy of the book, as this client knows them. */
-export const replicasOf = (redis: RedisClient, keys: ShardKeys): readonly string[] =>
+export const replicasOf = (redis: RedisClient, keys: Keys): readonly string[] =>
   redis instanceof Redis ? [] : (redis.slots[slotOf(keys)]?.slice(1) ?? []);
 
-export const slotOf = (keys: ShardKeys): number => slotOfKey(keys.epoch);
+export const slotOf = (keys: Keys): number => slotOfKey(keys.epoch);
 
 export const slotOfKey = (key: string): number => Number(new Command('exists', [key]).getSlot());
 

@@ -13,14 +13,14 @@ export type TextKey<Name extends string> = string & Named<Name>;
 export type ByteKey<Name extends string> = Buffer & Named<Name>;
 export type Key<Name extends string> = TextKey<Name> | ByteKey<Name>;
 /** The names of the keys of scripts. */
-export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'apiKeys' | 'allowance';
+export type KeyName = Exclude<keyof Keys, 'prefix'> | 'session' | 'nonce' | 'apiKeys' | 'allowance';
 
 /**
  * Every key of the exchange's own data, in one place. All keys of a shard share one hash tag, because all markets share
  * collateral, and one script must see a market and its traders' balances; see docs/inside/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
-export interface ShardKeys extends ChannelKeys, DirectoryKeys {
+export interface Keys extends ChannelKeys, DirectoryKeys {
   readonly prefix: string;
   readonly orders: TextKey<'orders'>;
   readonly cash: TextKey<'cash'>;
@@ -166,12 +166,12 @@ const TAG_START = '{x';
 const TAG_END = '}:';
 
 /**
- * The door of a key's shard: a key that never exists; null for a key without a shard. Every script of a shard declares it,
+ * A key that never exists and has the slot of a key's shard; null for a key without a shard. Every script of a shard declares it,
  * because scripts use keys that only the records name. While the slot moves to another node of a cluster, Redis looks for
  * the declared keys before it runs anything, misses this one on both nodes, and answers TRYAGAIN. Without it a script would
  * run up to the first key that has moved, and end there in the middle of its writes.
  */
-export function doorOf(key: string | Buffer | undefined): string | null {
+export function slotKeyOf(key: string | Buffer | undefined): string | null {
   const text = typeof key === 'string' ? key : (key?.toString('latin1') ?? '');
   return text.startsWith(TAG_START) ? `${text.slice(0, text.indexOf(TAG_END))}${TAG_END}door` : null;
 }
@@ -191,7 +191,7 @@ export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'
 
 const workingKeys = (
   prefix: string,
-): Pick<ShardKeys, 'lease' | 'relayLease' | 'archiveLease' | 'observerLease' | 'archive' | 'forgotten'> => ({
+): Pick<Keys, 'lease' | 'relayLease' | 'archiveLease' | 'observerLease' | 'archive' | 'forgotten'> => ({
   lease: text(`${prefix}lease`),
   relayLease: text(`${prefix}relay`),
   archiveLease: text(`${prefix}arl`),
@@ -220,7 +220,7 @@ type ChainKeys =
   | 'withdrawn'
   | 'lanes'
   | 'intents';
-const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
+const chainKeys = (prefix: string): Pick<Keys, ChainKeys> => ({
   opening: text(`${prefix}opening`),
   results: text(`${prefix}results`),
   faucet: text(`${prefix}faucet`),
@@ -241,7 +241,7 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   intents: text(`${prefix}ti`),
 });
 
-export function shardKeys(shard = 0): ShardKeys {
+export function createKeys(shard = 0): Keys {
   const prefix = `{${tagOf(shard)}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;
   const raw = <Name extends string>(kind: string, address: Buffer) =>

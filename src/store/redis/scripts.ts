@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import type { Funds } from '../../exchange/chain';
 import { createDirect, isElsewhere, noteSentAgain, sendWithin } from './direct';
-import { doorOf } from './keys';
+import { slotKeyOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
 
 export type RedisClient = Redis | Cluster;
 /**
- * Runs one script; a script of a shard receives the shard's door after its keys (`doorOf`), so every script runs
+ * Runs one script; a script receives the slot key of its shard after its keys (`slotKeyOf`), so every script runs
  * through here. Keys, arguments and reply are those of the table in verbs.ts.
  */
 export type RunScript = <Name extends VerbName>(
@@ -66,10 +66,10 @@ export function createScripts(
   async function evaluate(
     { sha, source }: Script,
     tail: (string | number | Buffer)[],
-    door: string | null,
+    slotKey: string | null,
     startedAt: number,
   ): Promise<unknown> {
-    const at = direct(door);
+    const at = direct(slotKey);
     let refused: unknown;
     try {
       return await at.callBuffer('EVALSHA', sha, ...tail);
@@ -100,12 +100,13 @@ export function createScripts(
   ): Promise<unknown> {
     const script = scripts.get(name);
     if (!script) throw new Error(`no script ${name}`);
-    const door = doorOf(keys[0]);
-    const tail = door === null ? [keys.length, ...keys, ...args] : [keys.length + 1, ...keys, door, ...args];
+    const slotKey = slotKeyOf(keys[0]);
+    const tail =
+      slotKey === null ? [keys.length, ...keys, ...args] : [keys.length + 1, ...keys, slotKey, ...args];
     const startedAt = performance.now();
     let failed = false;
     try {
-      return await evaluate(script, tail, door, startedAt);
+      return await evaluate(script, tail, slotKey, startedAt);
     } catch (error) {
       failed = true;
       throw limitRefusal(error) ?? error;

@@ -1,7 +1,7 @@
 import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
-import { NO_PAST, type Past } from '../archive/past';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { kindOf, matchOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
@@ -14,7 +14,7 @@ import {
   settlementUpdatedMs,
 } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from './settlements';
@@ -63,10 +63,10 @@ export class BrokenMatch extends Error {
 interface MatchesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly settlements: Settlements;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
   /** Called with the latest entry of the outbox that was read. */
@@ -82,7 +82,7 @@ export function createMatches({
   run,
   keys,
   settlements,
-  past = NO_PAST,
+  archivedReads = NO_ARCHIVED_READS,
   funds = 'paper',
   saw = () => undefined,
 }: MatchesOptions): Matches {
@@ -107,7 +107,7 @@ export function createMatches({
         return entry?.[1][1];
       }),
     );
-    const left = await past.matches(refs.filter((_, i) => !entries[i]));
+    const left = await archivedReads.matches(refs.filter((_, i) => !entries[i]));
     const fills = refs.map((ref, i) => fillsOf(ref, entries[i] ?? left.get(matchName(ref))));
     const hashes = new Set<string>();
     for (const list of fills) {

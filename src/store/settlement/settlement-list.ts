@@ -1,9 +1,9 @@
 import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
-import type { PastMatches } from '../archive/past-matches';
+import type { ArchivedMatchReads } from '../archive/archived-match-reads';
 import { compareListed, listedId, listedPlace } from '../archive/places';
 import { type SettlementKey, settlementKey } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** A settlement in the list of all, or of its market. */
@@ -14,10 +14,10 @@ export interface SettlementEntry extends ListPlace {
 
 interface SettlementListOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** The stored records of these names, null for a missing one. */
   readonly packed: (names: readonly Buffer[]) => Promise<(Buffer | null)[]>;
-  readonly past: Pick<PastMatches, 'settlementsOf'>;
+  readonly archivedReads: Pick<ArchivedMatchReads, 'settlementsOf'>;
 }
 
 /** The first settlements of a stretch, `most` of them; fewer when it has no more. */
@@ -30,7 +30,12 @@ export type SettlementList = (
  * Reads a list of settlements from Redis and from the archive. A settlement leaves with its match, and the next one in the list may
  * stay, so both are read and merged; Redis first, so that what leaves meanwhile is found in the archive.
  */
-export function createSettlementList({ redis, keys, packed, past }: SettlementListOptions): SettlementList {
+export function createSettlementList({
+  redis,
+  keys,
+  packed,
+  archivedReads,
+}: SettlementListOptions): SettlementList {
   async function inRedis(
     marketId: MarketId | undefined,
     stretch: Stretch<ListPlace>,
@@ -55,7 +60,7 @@ export function createSettlementList({ redis, keys, packed, past }: SettlementLi
     const { descending, most } = stretch;
     const last = here.length < most ? undefined : here.at(-1);
     const asked = last ? { ...stretch, ...(descending ? { from: last } : { to: last }) } : stretch;
-    const left = await past.settlementsOf(marketId ?? null, asked);
+    const left = await archivedReads.settlementsOf(marketId ?? null, asked);
     const found = new Map(here.map((one) => [listedId(one), one]));
     // Redis decides, as where one record is asked for: a batch of which nothing left may be deleted again.
     for (const one of left) {

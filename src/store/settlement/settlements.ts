@@ -4,7 +4,7 @@ import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
-import { NO_PAST, type Past } from '../archive/past';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
 import { inBlock, type MinedIn, minedOf } from '../chain/mined';
 import { LIST_PLACE } from '../records/layout';
@@ -22,7 +22,7 @@ import {
   settlementKey,
   settlementName,
 } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlementList, type SettlementEntry, type SettlementList } from './settlement-list';
 
@@ -101,9 +101,9 @@ export const ENDED: Readonly<Record<Funds, readonly SettlementStatus[]>> = {
 interface SettlementsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
   /** On a chain every fill has a settlement record of its own. */
   readonly funds?: Funds;
   /** Returns the EIP-55 form of the address at fault; without it addresses stay in lower case. */
@@ -118,11 +118,11 @@ export function createSettlements({
   redis,
   run,
   keys,
-  past = NO_PAST,
+  archivedReads = NO_ARCHIVED_READS,
   funds = 'paper',
   checksum = (address) => address,
 }: SettlementsOptions): Settlements {
-  const door = { redis, keys };
+  const slotKey = { redis, keys };
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const ended = ENDED[funds];
   const shownOf = <T extends SettlementState>(state: T, mined: MinedIn | null): T => {
@@ -169,7 +169,7 @@ export function createSettlements({
 
   async function anywhere(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
     const here = await packed(names);
-    const left = await past.settlements(names.filter((_, i) => !here[i]).map(settlementKey));
+    const left = await archivedReads.settlements(names.filter((_, i) => !here[i]).map(settlementKey));
     return here.map((record, i) => record ?? left.get(names[i]?.toString('latin1') ?? '') ?? null);
   }
 
@@ -177,7 +177,7 @@ export function createSettlements({
     const names = [settlementName(key)];
     const [found] = await anywhere(names);
     if (!found) return null;
-    const [mined = null] = await minedOf(door, names, [found]);
+    const [mined = null] = await minedOf(slotKey, names, [found]);
     return shownOf(decodeSettlement(key, found), mined);
   }
 
@@ -199,7 +199,7 @@ export function createSettlements({
       }
     }
     const packed = await anywhere([...names.values()]);
-    const mined = await minedOf(door, [...names.values()], packed);
+    const mined = await minedOf(slotKey, [...names.values()], packed);
     const places = new Map([...names.keys()].map((name, i) => [name, i]));
     return lists.map(({ marketId, fills }) =>
       fills.map((fill) => {
@@ -225,7 +225,7 @@ export function createSettlements({
     for (let step = 0; step < STEPS_MAX && more && shown.length <= page.limit; step++) {
       const found = await read(from);
       const mined = await minedOf(
-        door,
+        slotKey,
         found.map(({ key }) => settlementName(key)),
         found.map(({ record }) => record),
       );
@@ -243,7 +243,7 @@ export function createSettlements({
     return { records, orders: await ordersOf(records), next };
   }
 
-  const listed = createSettlementList({ redis, keys, packed, past });
+  const listed = createSettlementList({ redis, keys, packed, archivedReads });
   const listedOf = (marketId: MarketId | undefined, cursor: string | null): Promise<SettlementEntry[]> => {
     const to = cursor === null ? LAST_LISTED : belowListed(listedPlace(cursor));
     return listed(marketId, { from: FIRST_LISTED, to, descending: true, most: STEP });
@@ -281,7 +281,7 @@ export function createSettlements({
         if (record) found.set(hash, decodeOrder(hash, record));
       }
     }
-    const left = await past.records(hashes.filter((hash) => !found.has(hash)));
+    const left = await archivedReads.records(hashes.filter((hash) => !found.has(hash)));
     for (const [hash, record] of left) found.set(hash, record);
     return found;
   }

@@ -2,7 +2,7 @@ import { type AccountLogReads, type AccountLogs, createAccountLogs, KEEP_MS } fr
 import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
 
@@ -10,7 +10,7 @@ export interface HomeLogsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   /** The keys of each shard. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 export interface HomeLogs extends AccountLogReads {
@@ -53,7 +53,7 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
   }
 
   async function open(address: string): Promise<{ first: number; last: number }> {
-    const keys = shards[homeOfWallet(address)] as ShardKeys;
+    const keys = shards[homeOfWallet(address)] as Keys;
     const names = [keys.accountLog(addressBytes(address)), keys.accountMarks] as const;
     let [first, last] = await run('open_home_log', names, [KEEP_MS]);
     if (!first) [first, last] = await run('open_home_log', names, [KEEP_MS, ...(await endsOfOutboxes())]);

@@ -1,12 +1,12 @@
 import type { AuditReport } from '../../exchange/audit';
 import type { Audit } from '../audit/audit';
 import { checkChannels } from '../audit/check-channels';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 interface AuditOverOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** Audit of each shard by itself. */
   readonly parts: readonly Audit[];
 }

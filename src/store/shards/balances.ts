@@ -5,7 +5,7 @@ import { tokenBalance } from '../reads/reads';
 import { decodeCash } from '../records/account';
 import { NET } from '../records/layout';
 import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import { inTransitOf } from '../verbs/purse-in-shard';
 import { partAt, type WalletShards } from './wallet-shards';
@@ -13,7 +13,7 @@ import { partAt, type WalletShards } from './wallet-shards';
 interface BalancesOptions {
   readonly run: RunScript;
   /** The keys of each shard. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly wallets: WalletShards;
   /** Finds a market by its id. */
   readonly market: (id: string) => Promise<Market | null>;

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY, NET } from '../records/layout';
 import { NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { sumDifference } from '../verbs/channel-sum';
 import { inTransitOf } from '../verbs/purse-in-shard';
@@ -30,7 +30,7 @@ export interface BrokenChannel {
 
 interface DamageOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 const STEP = 500;
@@ -42,7 +42,7 @@ export async function readBroken(
   from: number,
   to: number,
 ): Promise<BrokenChannel> {
-  const [donor, target] = [shards[from] as ShardKeys, shards[to] as ShardKeys];
+  const [donor, target] = [shards[from] as Keys, shards[to] as Keys];
   const [mark, got, sent, [end]] = await Promise.all([
     redis.hget(target.taken, String(from)),
     redis.hget(target.sums, `got:${from}`),

@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
 
@@ -16,7 +16,7 @@ export interface Directory {
 interface DirectoryOptions {
   readonly redis: RedisClient;
   /** Keys of the first shard, which has the directory. */
-  readonly keys: Pick<ShardKeys, 'marketShards'>;
+  readonly keys: Pick<Keys, 'marketShards'>;
   readonly count: ShardCount;
 }
 

@@ -13,12 +13,12 @@ import { examineSlots } from '../health/doctor-cluster';
 import { readMode } from '../health/health';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf, nameOf, placeOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { listChannels } from './list';
 
 interface ShardsOptions extends Omit<DoctorOptions, 'keys'> {
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly silences: Silences;
 }
 
@@ -36,7 +36,7 @@ const MARK_WARN_MS = 30_000;
 export type Silences = ReadonlyMap<number, string>;
 
 /** Asks every shard at once, and waits for none of them longer than for a person. */
-export async function findSilences(redis: RedisClient, shards: readonly ShardKeys[]): Promise<Silences> {
+export async function findSilences(redis: RedisClient, shards: readonly Keys[]): Promise<Silences> {
   const found = await Promise.all(shards.map((keys) => silenceOf(() => redis.exists(keys.epoch))));
   return new Map(found.flatMap((why, shard): [number, string][] => (why === null ? [] : [[shard, why]])));
 }
@@ -57,14 +57,14 @@ async function silenceOf(ask: () => Promise<unknown>): Promise<string | null> {
 }
 
 /** The node of a shard, for people. */
-const toldPlace = (redis: RedisClient, keys: ShardKeys): string => placeOf(redis, keys) ?? 'its node';
+const toldPlace = (redis: RedisClient, keys: Keys): string => placeOf(redis, keys) ?? 'its node';
 
 /** The shards that do not answer, with their nodes, in words; null when all do. */
-export async function nameSilent(redis: RedisClient, shards: readonly ShardKeys[]): Promise<string | null> {
+export async function nameSilent(redis: RedisClient, shards: readonly Keys[]): Promise<string | null> {
   const silent = [...(await findSilences(redis, shards)).keys()];
   if (silent.length === 0) return null;
   return silent
-    .map((shard) => `shard ${shard} at ${toldPlace(redis, shards[shard] as ShardKeys)} does not answer`)
+    .map((shard) => `shard ${shard} at ${toldPlace(redis, shards[shard] as Keys)} does not answer`)
     .join(', ');
 }
 
@@ -141,7 +141,7 @@ async function examineServers(options: ShardsOptions): Promise<readonly Check[]>
   ];
 }
 
-function isHolder(redis: RedisClient, keys: ShardKeys, node: Redis): boolean {
+function isHolder(redis: RedisClient, keys: Keys, node: Redis): boolean {
   try {
     return holderOf(redis, keys) === node;
   } catch {
@@ -214,9 +214,7 @@ async function channels({ redis, shards }: ShardsOptions): Promise<Check[]> {
   const broken = found.filter(({ isBroken }) => isBroken);
   const late: string[] = [];
   for (const { from, to, isBroken } of found) {
-    const ageMs = isBroken
-      ? 0
-      : await oldestMs(redis, shards[from] as ShardKeys, shards[to] as ShardKeys, from, to);
+    const ageMs = isBroken ? 0 : await oldestMs(redis, shards[from] as Keys, shards[to] as Keys, from, to);
     if (ageMs > TRANSIT_WARN_MS) late.push(`${from} to ${to} for ${Math.round(ageMs / 1_000)} s`);
   }
   const onItsWay = found.reduce((sum, { inTransitMicro }) => sum + inTransitMicro, 0n);
@@ -236,8 +234,8 @@ async function channels({ redis, shards }: ShardsOptions): Promise<Check[]> {
 /** The age of the oldest entry that is not taken, by the clock of the shard that sent it. */
 async function oldestMs(
   redis: RedisClient,
-  donor: ShardKeys,
-  target: ShardKeys,
+  donor: Keys,
+  target: Keys,
   from: number,
   to: number,
 ): Promise<number> {
@@ -246,7 +244,7 @@ async function oldestMs(
 }
 
 /** The age of the first entry behind the mark; 0 without one. */
-async function ageOf(redis: RedisClient, keys: ShardKeys, stream: string, mark: string): Promise<number> {
+async function ageOf(redis: RedisClient, keys: Keys, stream: string, mark: string): Promise<number> {
   const [entry] = await redis.xrange(stream, `(${mark}`, '+', 'COUNT', 1);
   if (!entry) return 0;
   return (await timeOf(holderOf(redis, keys))) - Number(entry[0].split('-')[0]);

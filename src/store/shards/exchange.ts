@@ -1,5 +1,5 @@
 import type { Config } from '../../config/load';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { ShardParts, SharedParts } from '../shard';
 import { type ChannelOptions, type Channels, createChannels } from '../verbs/channels';
 import type { Engine } from '../verbs/engine';
@@ -7,12 +7,12 @@ import { createShards } from '../verbs/shards';
 import { auditOverShards } from './audit';
 import { broadcastsOverShards } from './broadcasts';
 import { createDirectory, type Directory } from './directory';
+import { durabilityOverShards } from './durability';
 import { journalRebuildOverShards } from './journal-rebuild';
 import { marketListOverShards } from './market-list';
 import { createListing } from './markets';
 import { presenceOverShards } from './presence';
 import { readingOverShards } from './reading';
-import { standingsOverShards } from './standings';
 import { createWalletShards } from './wallet-shards';
 
 /** What the shards of an exchange have together. */
@@ -38,7 +38,7 @@ export function openOverShards(
 ) {
   const { redis, run, waiting, grantMicro, onSent, onGather } = shared;
   const shards = parts.map(({ keys }) => keys);
-  const keys = shards[0] as ShardKeys;
+  const keys = shards[0] as Keys;
   const directory = createDirectory({ redis, keys, count: config.shards });
   const channels = createChannels({
     redis,
@@ -48,7 +48,7 @@ export function openOverShards(
     ...(waiting && { waiting }),
   });
   const { shardOf } = directory;
-  const standings = standingsOverShards(parts.map((part) => part.standings));
+  const standings = durabilityOverShards(parts.map((part) => part.standings));
   const { doubts } = standings;
   const own = createShards({
     redis,
@@ -57,7 +57,7 @@ export function openOverShards(
     shards,
     shardOf,
     grantMicro,
-    pasts: parts.map(({ past }) => past),
+    archivedByShard: parts.map(({ archivedReads }) => archivedReads),
     makersMax: config.matchMakersMax,
     onGather,
   });

@@ -4,7 +4,7 @@ import { MODES } from '../../exchange/status';
 import { readMode } from '../health/health';
 import { noteLayout } from '../health/layout';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
 import { openHomes } from './homes';
@@ -15,7 +15,7 @@ export interface GrowOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   /** Keys of the shards that the exchange will have. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** How long to wait for processes to end; the default is longer than any lease lives. */
   readonly patienceMs?: number;
   /** How long to wait until processes have noticed. */
@@ -61,7 +61,7 @@ const ROLE_REPLICAS = 2;
  */
 export async function growShards(options: GrowOptions): Promise<GrowReport> {
   const { redis, run, shards, lookMs = LOOK_MS, onStep = async () => undefined } = options;
-  const first = shards[0] as ShardKeys;
+  const first = shards[0] as Keys;
   const to = shards.length as ShardCount;
   const { count: from, growing } = await readShards(redis, first);
   if (growing !== null && growing !== to) throw otherGrowth(growing);
@@ -107,7 +107,7 @@ export async function checkGrowth(
     const told = `the exchange has ${from} shards, and the number never falls`;
     throw new Refusal('INVALID_REQUEST', told);
   }
-  if ((await redis.exists((shards[0] as ShardKeys).funds)) === 1)
+  if ((await redis.exists((shards[0] as Keys).funds)) === 1)
     throw new Refusal('INVALID_REQUEST', 'an exchange with funds on a chain has one shard: use SHARDS=1');
   for (const [shard, keys] of shards.entries()) {
     if (shard < from) continue;
@@ -126,7 +126,7 @@ export async function checkGrowth(
   await checkIdle(options, from);
 }
 
-async function checkHalted(redis: RedisClient, keys: ShardKeys, shard: number): Promise<void> {
+async function checkHalted(redis: RedisClient, keys: Keys, shard: number): Promise<void> {
   const { mode } = await readMode(redis, keys);
   if (mode === 'HALTED') return;
   throw new Refusal(
@@ -155,7 +155,7 @@ async function checkIdle(
 }
 
 async function begin({ run, shards }: GrowOptions, from: number): Promise<void> {
-  const { shardCount, layout, mode } = shards[0] as ShardKeys;
+  const { shardCount, layout, mode } = shards[0] as Keys;
   const [code, detail] = await run(
     'begin_growth',
     [shardCount, layout, mode],
@@ -179,15 +179,15 @@ const otherGrowth = (to: number): Refusal =>
   );
 
 /** A new shard is halted, too, before anything is in it. */
-async function openShard({ run, redis, shards }: GrowOptions, keys: ShardKeys): Promise<void> {
-  const { message } = await readMode(redis, shards[0] as ShardKeys);
+async function openShard({ run, redis, shards }: GrowOptions, keys: Keys): Promise<void> {
+  const { message } = await readMode(redis, shards[0] as Keys);
   const args = [keys.prefix, MODES.indexOf('HALTED'), message ?? ''] as const;
   await run('set_mode', [keys.mode, keys.markets, keys.notice], args);
   await noteLayout(run, keys);
 }
 
 async function fillDirectory({ run, shards }: GrowOptions): Promise<void> {
-  const keys = shards[0] as ShardKeys;
+  const keys = shards[0] as Keys;
   const { shardCount, marketNames, events, marketList } = keys;
   const { allNames, allEvents, allMarkets, marketShards } = keys;
   const scriptKeys = [
@@ -205,7 +205,7 @@ async function fillDirectory({ run, shards }: GrowOptions): Promise<void> {
  * The marks of the logs of private messages are of the old shards. Without them the logs begin again with the next socket, and a
  * client that asks for earlier messages learns that some are missing.
  */
-async function breakLogs(redis: RedisClient, keys: ShardKeys): Promise<void> {
+async function breakLogs(redis: RedisClient, keys: Keys): Promise<void> {
   if ((await redis.exists(keys.accountMarks)) === 0) return;
   const [seconds, micros] = await holderOf(redis, keys).time();
   const nowUs = Number(seconds) * 1_000_000 + Number(micros);
@@ -221,7 +221,7 @@ async function breakLogs(redis: RedisClient, keys: ShardKeys): Promise<void> {
  * Ends all other connections to a shard. A process that stood still through all of this had commands to send when it stopped: now
  * they fail, and it looks at the number of shards before it sends others (shard-watch.ts). A user without the right to do so goes on.
  */
-async function cutOff(redis: RedisClient, keys: ShardKeys): Promise<void> {
+async function cutOff(redis: RedisClient, keys: Keys): Promise<void> {
   const killing = holderOf(redis, keys).call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   await killing.catch((error: Error) => {
     if (!error.message.startsWith('NOPERM')) throw error;
@@ -229,7 +229,7 @@ async function cutOff(redis: RedisClient, keys: ShardKeys): Promise<void> {
 }
 
 /** A home that a failover takes back would give its wallets a second first grant. */
-async function confirm(redis: RedisClient, keys: ShardKeys): Promise<void> {
+async function confirm(redis: RedisClient, keys: Keys): Promise<void> {
   const node = holderOf(redis, keys);
   const role = (await node.call('ROLE')) as unknown[];
   const replicas = (role[ROLE_REPLICAS] as unknown[]).length;

@@ -1,6 +1,6 @@
 import { MODES } from '../../exchange/status';
 import { type ModeFacts, readMode } from '../health/health';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createShardModes } from '../verbs/shard-modes';
 import { readShards } from './layout';
@@ -9,7 +9,7 @@ interface HaltingOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   /** Keys of the shards that the exchange has. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 const BEFORE = 'before';
@@ -29,7 +29,7 @@ async function setMode({ redis, run, shards }: HaltingOptions, to: ModeFacts): P
  */
 export async function halt(options: HaltingOptions): Promise<void> {
   const { redis, shards } = options;
-  const first = shards[0] as ShardKeys;
+  const first = shards[0] as Keys;
   const { growing } = await readShards(redis, first);
   const before = await readMode(redis, first);
   // It may have been halted, and the mode before noted, by a run that was interrupted then.
@@ -41,7 +41,7 @@ export async function halt(options: HaltingOptions): Promise<void> {
 /** Gives the exchange the mode that it had; null when none was noted. */
 export async function endHalt(options: HaltingOptions): Promise<ModeFacts | null> {
   const { redis, shards } = options;
-  const first = shards[0] as ShardKeys;
+  const first = shards[0] as Keys;
   const noted = await redis.hget(first.shardCount, BEFORE);
   if (noted === null) return null;
   const before = JSON.parse(noted) as ModeFacts;

@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** The marks of one home (lua/log_shard_events.lua); empty while no log is open there, null when it does not answer. */
@@ -15,12 +15,12 @@ export function createHomeMarks({
   shards,
 }: {
   redis: RedisClient;
-  shards: readonly ShardKeys[];
+  shards: readonly Keys[];
 }): HomeMarks {
   let found: Promise<readonly Marks[]> = Promise.resolve([]);
   let askedAtMs = Number.NEGATIVE_INFINITY;
 
-  const marksOf = (keys: ShardKeys): Promise<Marks> => redis.hgetall(keys.accountMarks).catch(() => null);
+  const marksOf = (keys: Keys): Promise<Marks> => redis.hgetall(keys.accountMarks).catch(() => null);
 
   return {
     read(maxAgeMs) {

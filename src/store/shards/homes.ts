@@ -1,6 +1,6 @@
 import { CASH, HOME } from '../records/layout';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
 
@@ -8,7 +8,7 @@ interface HomesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   /** Keys of the shards that the exchange will have. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** The number of shards that it has. */
   readonly from: ShardCount;
 }
@@ -46,7 +46,7 @@ function newHome({ shards, from }: HomesOptions, wallet: Buffer, shard: number):
   return home !== shard && homeOf(wallet, from) === shard ? home : null;
 }
 
-async function moveAccounts(options: HomesOptions, keys: ShardKeys, shard: number): Promise<number> {
+async function moveAccounts(options: HomesOptions, keys: Keys, shard: number): Promise<number> {
   let [moved, cursor] = [0, '0'];
   do {
     const [next, flat] = await options.redis.hscanBuffer(keys.cash, cursor, 'COUNT', STEP);
@@ -67,7 +67,7 @@ async function moveAccounts(options: HomesOptions, keys: ShardKeys, shard: numbe
 
 async function openAll(
   { redis, run, shards }: HomesOptions,
-  keys: ShardKeys,
+  keys: Keys,
   shard: number,
   leaving: readonly Leaving[],
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function openAll(
     else calls.set(home, [packed]);
   }
   const asked = [...calls].map(async ([home, packed]) => {
-    const to = shards[home] as ShardKeys;
+    const to = shards[home] as Keys;
     for (let at = 0; at < packed.length; at += WALLETS_MAX) {
       const args = [to.prefix, ...packed.slice(at, at + WALLETS_MAX)] as const;
       await run('open_home', [to.cash, to.purses, to.raisedNonces], args);
@@ -108,7 +108,7 @@ function packHome(wallet: Buffer, cash: Buffer, shards: Buffer, raised: number):
 }
 
 /** A wallet that has signed in may have no account. */
-async function copyJoins(options: HomesOptions, keys: ShardKeys, shard: number): Promise<void> {
+async function copyJoins(options: HomesOptions, keys: Keys, shard: number): Promise<void> {
   const { redis, shards } = options;
   const node = holderOf(redis, keys);
   const start = `${keys.prefix}p:`;
@@ -120,7 +120,7 @@ async function copyJoins(options: HomesOptions, keys: ShardKeys, shard: number):
       const home = wallet.length === ADDRESS_BYTES ? newHome(options, wallet, shard) : null;
       if (home === null) return;
       const joinedMs = await redis.hget(keys.profile(wallet), 'j');
-      if (joinedMs !== null) await redis.hsetnx((shards[home] as ShardKeys).profile(wallet), 'j', joinedMs);
+      if (joinedMs !== null) await redis.hsetnx((shards[home] as Keys).profile(wallet), 'j', joinedMs);
     });
     await Promise.all(joins);
     cursor = next.toString();

@@ -1,5 +1,5 @@
 import { type Layout, noteLayout } from '../health/layout';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** The oldest layout whose programs may share an exchange of several shards with this one. */
@@ -17,7 +17,7 @@ export interface NotedShards {
   readonly growing: number | null;
 }
 
-export async function readShards(redis: RedisClient, first: ShardKeys): Promise<NotedShards> {
+export async function readShards(redis: RedisClient, first: Keys): Promise<NotedShards> {
   const [count, growing] = await redis.hmget(first.shardCount, 'count', 'grow');
   return { count: Number(count ?? 1), growing: growing == null ? null : Number(growing) };
 }
@@ -29,9 +29,9 @@ export async function readShards(redis: RedisClient, first: ShardKeys): Promise<
  */
 export async function noteShards(
   { redis, run }: Door,
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
 ): Promise<NotedShards & { readonly layouts: readonly Layout[] }> {
-  const first = shards[0] as ShardKeys;
+  const first = shards[0] as Keys;
   const [count, several] = [shards.length, shards.length > 1];
   if (several)
     await run('note_shards', [first.shardCount, first.layout, first.markets], [count, FIRST_LAYOUT]);

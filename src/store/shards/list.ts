@@ -4,7 +4,7 @@ import { FEE_ACCOUNT, NET_FIELDS } from '../records/account';
 import { CHANNEL_ENTRY } from '../records/layout';
 import { isBefore } from '../redis/entry-id';
 import { holderOf, placeOf, slotOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { tagOf } from '../redis/tags';
 import { sumDifference } from '../verbs/channel-sum';
@@ -43,7 +43,7 @@ export interface ChannelFacts {
 
 interface ListOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 /** Markets whose books are counted at once. */
@@ -55,7 +55,7 @@ const LOOKS_MAX = 5;
 export const listShards = (options: ListOptions): Promise<ShardFacts[]> =>
   Promise.all(options.shards.map((keys, shard) => factsOf(options.redis, keys, shard)));
 
-async function factsOf(redis: RedisClient, keys: ShardKeys, shard: number): Promise<ShardFacts> {
+async function factsOf(redis: RedisClient, keys: Keys, shard: number): Promise<ShardFacts> {
   const place = { shard, tag: tagOf(shard), slot: slotOf(keys) };
   try {
     holderOf(redis, keys);
@@ -67,7 +67,7 @@ async function factsOf(redis: RedisClient, keys: ShardKeys, shard: number): Prom
   }
 }
 
-async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardContent> {
+async function contentOf(redis: RedisClient, keys: Keys): Promise<ShardContent> {
   const [ids, accounts, { mode }, epoch] = await Promise.all([
     redis.hkeys(keys.markets),
     countAccounts(redis, keys),
@@ -83,7 +83,7 @@ async function contentOf(redis: RedisClient, keys: ShardKeys): Promise<ShardCont
 }
 
 /** Counts the wallets with an account. */
-async function countAccounts(redis: RedisClient, keys: ShardKeys): Promise<number> {
+async function countAccounts(redis: RedisClient, keys: Keys): Promise<number> {
   // A scan may name a field twice.
   const nets = new Set<string>();
   let cursor = '0';
@@ -120,12 +120,12 @@ export async function listChannels({ redis, shards }: ListOptions): Promise<Chan
 /** Whether the sender lost what the other shard took: its next entry names another one before it than the mark. */
 async function seemsBroken(
   redis: RedisClient,
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
   { from, to, mark, last, sent, got }: ChannelEnds,
 ): Promise<boolean> {
   if (isBefore(last, mark)) return true;
   if (last === mark) return sent !== got;
-  const channel = (shards[from] as ShardKeys).channel(to);
+  const channel = (shards[from] as Keys).channel(to);
   const [next] = await redis.xrangeBuffer(channel, `(${mark}`, '+', 'COUNT', 1);
   if (!next) return false;
   const { beforeMs, beforeIndex } = CHANNEL_ENTRY.read(next[1][1] as Buffer);

@@ -10,7 +10,7 @@ import {
 import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { groupBy, type HomeLogs, type HomeLogsOptions } from './account-logs';
 import type { HomeMarks } from './home-marks';
 
@@ -45,7 +45,7 @@ type Told = readonly [address: string, events: readonly AccountEvent[]];
  */
 export function createShardLogWriter(options: LogWriterOptions): AccountLogWriter {
   const { redis, run, shards, source, logs, marks, onError } = options;
-  const outbox = shards[source] as ShardKeys;
+  const outbox = shards[source] as Keys;
   const [loggedOf, seenOf] = [`${source}:logged`, `${source}:seen`];
   const homes = new Map<number, Home>();
   /** Homes that did not answer; `ask` looks at them again. */
@@ -127,7 +127,7 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
   }
 
   async function write(home: number, state: Home, at: string, told: readonly Told[]): Promise<Grown[]> {
-    const keys = shards[home] as ShardKeys;
+    const keys = shards[home] as Keys;
     const addresses = told.map(([address]) => address);
     const added = seen.id === at && seen.added !== null ? seen.added : '';
     const reply = run(
@@ -174,7 +174,7 @@ export function createShardLogWriter(options: LogWriterOptions): AccountLogWrite
       const found = [...(await logs.openedAt(home, addresses))];
       // The first log of a home was opened since `ask`.
       if (found.length > 0 && !homes.has(home)) {
-        note(home, await redis.hget((shards[home] as ShardKeys).accountMarks, loggedOf));
+        note(home, await redis.hget((shards[home] as Keys).accountMarks, loggedOf));
       }
       return found;
     } catch (error) {

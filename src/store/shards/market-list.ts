@@ -2,14 +2,14 @@ import type { MarketView } from '../../exchange/facts';
 import type { DurabilityChecks } from '../health/durability';
 import type { MarketList } from '../reads/market-list';
 import { coalesce } from '../redis/coalesce';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { withStaleFallback } from './stale-fallback';
 
 interface MarketListOptions {
   readonly redis: RedisClient;
   /** Keys of the first shard, which lists the markets of all. */
-  readonly keys: Pick<ShardKeys, 'allMarkets'>;
+  readonly keys: Pick<Keys, 'allMarkets'>;
   /** List of each shard. */
   readonly parts: readonly MarketList[];
   readonly doubts: DurabilityChecks['doubts'];

@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { MARKET_STATUSES, type MarketId, type MarketStatus } from '../../exchange/market';
 import { decodeMarket } from '../records/market';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type ShardCount, shardOfMarket } from '../redis/tags';
 import { type Lifecycle, notCreated } from '../verbs/lifecycle';
@@ -12,7 +12,7 @@ interface ListingOptions {
   readonly run: RunScript;
   readonly directory: Directory;
   /** The keys of each shard, and its engine. */
-  readonly shards: readonly { readonly keys: ShardKeys; readonly engine: Pick<Lifecycle, 'createMarket'> }[];
+  readonly shards: readonly { readonly keys: Keys; readonly engine: Pick<Lifecycle, 'createMarket'> }[];
 }
 
 /** Creates markets of an exchange with several shards. */

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { accountName } from '../records/account';
 import { CHANNEL_ENTRY } from '../records/layout';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { homeOf, type ShardCount } from '../redis/tags';
 import type { BrokenChannel, KeptEntry } from './damage';
 import type { Payment, RepairOptions } from './repair';
@@ -36,7 +36,7 @@ export function createMending(
   drain: (from: number, to: number) => Promise<void>,
   isBroken: (from: number, to: number) => boolean,
 ): Mending {
-  const keysOf = (shard: number): ShardKeys => shards[shard] as ShardKeys;
+  const keysOf = (shard: number): Keys => shards[shard] as Keys;
 
   async function take({ from, to, wallet, mostMicro, payer, hasEntry }: Taking): Promise<number> {
     const keys = keysOf(from);

@@ -1,10 +1,10 @@
 import { Refusal } from '../../exchange/errors';
 import { createRecent } from '../../exchange/recent';
-import { NO_PAST } from '../archive/past';
+import { NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { createOrderRecords } from '../reads/order-records';
 import type { Reads } from '../reads/reads';
 import { hashBytes, type OrderRecord } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { toldAs } from '../verbs/ask-all';
 import { groupBy } from './account-logs';
@@ -13,7 +13,7 @@ import { partAt } from './wallet-shards';
 interface OrderPlacesOptions {
   readonly redis: RedisClient;
   /** The keys of each shard. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly parts: readonly Pick<Reads, 'records'>[];
 }
 
@@ -42,7 +42,7 @@ const ORDERS_MAX = 50_000;
 
 export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions): OrderPlaces {
   const places = createRecent<number>(ORDERS_MAX);
-  const inRedis = shards.map((keys) => createOrderRecords({ redis, keys, past: NO_PAST }));
+  const inRedis = shards.map((keys) => createOrderRecords({ redis, keys, archivedReads: NO_ARCHIVED_READS }));
   const everyShard = shards.map((_, shard) => shard);
 
   async function ask<T>(orderHash: string, question: (shard: number) => Promise<T | null>) {

@@ -1,11 +1,11 @@
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
 import type { JournalReads } from '../journal/reads';
 import type { LagGauge } from '../outbox/lag';
 import type { Joining } from '../people/joining';
 import type { Reads } from '../reads/reads';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
 import type { Channels } from '../verbs/channels';
@@ -34,7 +34,7 @@ interface ReadingOptions {
   readonly directory: Directory;
   readonly channels: Pick<Channels, 'shardsOf'>;
   /** Parts of each shard, in their order. */
-  readonly shards: readonly (Reading & { readonly keys: ShardKeys; readonly past: Past })[];
+  readonly shards: readonly (Reading & { readonly keys: Keys; readonly archivedReads: ArchivedReads })[];
   /** The hash of the names of all markets, in the first shard. */
   readonly names: string;
   /** Doubts about all shards together. */

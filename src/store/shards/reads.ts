@@ -1,6 +1,6 @@
 import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
@@ -10,7 +10,7 @@ import type { OrderReads } from '../reads/orders';
 import { marketKey, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
 import type { OrderView } from '../records/order-views';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createBalances } from './balances';
 import { type Directory, partOf } from './directory';
@@ -27,7 +27,11 @@ interface ReadsOverShardsOptions {
   /** The hash of the names of all markets, in the first shard. */
   readonly names: string;
   /** Parts of each shard, in their order. */
-  readonly shards: readonly { readonly keys: ShardKeys; readonly past: Past; readonly reads: Reads }[];
+  readonly shards: readonly {
+    readonly keys: Keys;
+    readonly archivedReads: ArchivedReads;
+    readonly reads: Reads;
+  }[];
   readonly doubts: DurabilityChecks['doubts'];
   readonly grantMicro: number;
 }
@@ -111,7 +115,7 @@ function walletsOverShards(
   parts: readonly Reads[],
   views: OrderReads['views'],
 ): WalletReads {
-  const indexes = shards.map(({ keys, past }) => createWalletIndex({ redis, keys, past }));
+  const indexes = shards.map(({ keys, archivedReads }) => createWalletIndex({ redis, keys, archivedReads }));
   const everywhere = ordersOf(walletIndexOverShards(indexes, wallets), views);
 
   async function openCount(address: string): Promise<number> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
 import { readMode } from '../health/health';
 import { accountName } from '../records/account';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
 import { ChannelBroken, type Channels, createChannels } from '../verbs/channels';
@@ -14,7 +14,7 @@ import { createMending, type Mending } from './mending';
 export interface RepairOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 /** Collateral that was there twice and is taken back, or is not covered by anybody. */
@@ -142,12 +142,12 @@ async function drained(channels: Channels, from: number, to: number): Promise<vo
 async function noteShards({ redis, run, shards }: RepairOptions, { to }: BrokenChannel): Promise<void> {
   let cursor = '0';
   do {
-    const [next, flat] = await redis.hscanBuffer((shards[to] as ShardKeys).cash, cursor, 'COUNT', STEP);
+    const [next, flat] = await redis.hscanBuffer((shards[to] as Keys).cash, cursor, 'COUNT', STEP);
     const wallets = flat.filter((field, i) => i % 2 === 0 && field.length === ADDRESS_BYTES);
     const noting = wallets.map(async (wallet) => {
       const home = homeOf(wallet, shards.length as ShardCount);
       if (home === to) return;
-      const keys = shards[home] as ShardKeys;
+      const keys = shards[home] as Keys;
       const bitmap = await redis.hgetBuffer(keys.purses, wallet);
       if (bitmap && shardsIn(bitmap).includes(to)) return;
       await run('hold_purse', [keys.purseHold(wallet), keys.purses, keys.cash], [wallet, '', 0, to]);

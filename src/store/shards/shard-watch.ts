@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { otherShards, readShards } from './layout';
 
@@ -21,7 +21,7 @@ export function createShardWatch({
 }: {
   readonly redis: RedisClient;
   /** Keys of the first shard. */
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly count: number;
 }): ShardWatch {
   let timer: NodeJS.Timeout | undefined;

@@ -1,10 +1,10 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { REASONS, type Reason } from '../../exchange/status';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { readUInt } from '../records/layout';
 import { addressBytes, decodeOrder, hashBytes, type OrderRecord } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 
@@ -57,7 +57,15 @@ export interface Cancels {
 }
 
 /** The verbs that end resting orders. */
-export function createCancels({ run, keys, past }: { run: RunScript; keys: ShardKeys; past: Past }): Cancels {
+export function createCancels({
+  run,
+  keys,
+  archivedReads,
+}: {
+  run: RunScript;
+  keys: Keys;
+  archivedReads: ArchivedReads;
+}): Cancels {
   async function cancel(
     marketId: MarketId | null,
     maker: string,
@@ -75,7 +83,8 @@ export function createCancels({ run, keys, past }: { run: RunScript; keys: Shard
       return { record, cancelled: true, sequence: readUInt(reply, 0, SEQUENCE_BYTES) };
     }
     const [code, packed, sequence] = reply;
-    const before = code.toString() === 'ORDER_NOT_FOUND' ? await past.own(orderHash, maker, marketId) : null;
+    const before =
+      code.toString() === 'ORDER_NOT_FOUND' ? await archivedReads.own(orderHash, maker, marketId) : null;
     if (before) return { ...before, cancelled: false };
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
@@ -105,7 +114,7 @@ export function createCancels({ run, keys, past }: { run: RunScript; keys: Shard
     );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     const packedOf = (i: number): Buffer => rest[2 * i] as Buffer;
-    const gone = await past.records(orderHashes.filter((_, i) => packedOf(i).length === 0));
+    const gone = await archivedReads.records(orderHashes.filter((_, i) => packedOf(i).length === 0));
     const results = orderHashes.map((hash, i): CancelReply => {
       if (packedOf(i).length > 0)
         return { record: decodeOrder(hash, packedOf(i)), cancelled: rest[2 * i + 1] === 1 };

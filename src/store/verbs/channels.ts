@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { netField } from '../records/account';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
@@ -58,7 +58,7 @@ export interface ChannelOptions {
    * wait behind it. Without it the first one is used.
    */
   readonly waiting?: Pick<ChannelOptions, 'redis' | 'run'>;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** Called for each transfer that left a shard. */
   readonly onSent?: (from: number) => void;
 }
@@ -87,7 +87,7 @@ export function createChannels(options: ChannelOptions): Channels {
   const waiting = options.waiting ?? { redis, run };
   const replicatedWrite = createReplicatedWrite(waiting.redis, shards);
 
-  function keysOf(shard: number): ShardKeys {
+  function keysOf(shard: number): Keys {
     const keys = shards[shard];
     if (!keys) throw new RangeError(`no shard ${shard}`);
     return keys;

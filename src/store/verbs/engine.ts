@@ -1,9 +1,9 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import type { Micro } from '../../exchange/units';
-import { NO_PAST, type Past } from '../archive/past';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { addressBytes } from '../records/order';
-import { memoryOf, type ShardKeys, shardKeys } from '../redis/keys';
+import { createKeys, type Keys, memoryOf } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import { type Cancels, createCancels } from './cancels';
@@ -14,12 +14,12 @@ import { createSweeps, type Sweeps } from './sweeps';
 
 export interface EngineOptions {
   readonly run: RunScript;
-  readonly keys?: ShardKeys;
+  readonly keys?: Keys;
   /** The grant of a new wallet. */
   readonly grantMicro: Micro;
   readonly makersMax: number;
   /** Without it nothing has left Redis. */
-  readonly past?: Past;
+  readonly archivedReads?: ArchivedReads;
   /** Null, and by default, with paper funds. */
   readonly chain?: ChainPlacing | null;
 }
@@ -44,10 +44,10 @@ export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidatio
  */
 export function createEngine({
   run,
-  keys = shardKeys(),
+  keys = createKeys(),
   grantMicro,
   makersMax,
-  past = NO_PAST,
+  archivedReads = NO_ARCHIVED_READS,
   chain = null,
 }: EngineOptions): Engine {
   const grant = String(grantMicro);
@@ -84,8 +84,8 @@ export function createEngine({
 
   const invalidation = createInvalidate({ run, keys, grantMicro });
   return {
-    ...createPlace({ run, keys, grantMicro, makersMax, past, chain }),
-    ...createCancels({ run, keys, past }),
+    ...createPlace({ run, keys, grantMicro, makersMax, archivedReads, chain }),
+    ...createCancels({ run, keys, archivedReads }),
     ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys, invalidateAll: invalidation.invalidateAll }),
     ...invalidation,

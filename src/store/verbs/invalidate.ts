@@ -1,14 +1,14 @@
 import { Refusal } from '../../exchange/errors';
 import type { Micro } from '../../exchange/units';
 import { addressBytes, hashHex } from '../records/order';
-import { memoryOf, type ShardKeys } from '../redis/keys';
+import { type Keys, memoryOf } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { STEP_MAX } from './cancels';
 
 interface InvalidateOptions {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly grantMicro: Micro;
 }
 
@@ -93,7 +93,7 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): 
 }
 
 /** Returns the wallets whose nonce was raised by a process that died before it had invalidated all of their orders. */
-export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: Keys }) {
   return async (): Promise<ReadonlyMap<string, number>> => {
     const found = new Map<string, number>();
     let cursor = '0';

@@ -10,7 +10,7 @@ import {
 import { MODES, type Mode } from '../../exchange/status';
 import { decodeMarket, encodeMarket, VOID } from '../records/market';
 import { hashHex } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { Invalidation } from './invalidate';
@@ -70,7 +70,7 @@ export function createLifecycle({
   invalidateAll,
 }: {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly invalidateAll: Invalidation['invalidateAll'];
 }): Lifecycle {
   const agenda = [keys.closes, keys.ending] as const;

@@ -8,7 +8,7 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { type Lots, type Micro, micro, PIPS_PER_ONE } from '../../exchange/units';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { REQUEST } from '../records/layout';
 import {
   addressBytes,
@@ -19,7 +19,7 @@ import {
   hashBytes,
   type OrderRecord,
 } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { balanceOf, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { KeysOf, ReplyOf, ScriptArgument } from '../redis/verbs';
@@ -76,10 +76,10 @@ export interface ChainPlacing {
 
 interface PlaceOptions {
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly grantMicro: Micro;
   readonly makersMax: number;
-  readonly past: Past;
+  readonly archivedReads: ArchivedReads;
   /** Null with paper funds. */
   readonly chain: ChainPlacing | null;
 }
@@ -115,7 +115,14 @@ export interface Placing {
 }
 
 /** The verbs that book an order. */
-export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: PlaceOptions): Placing {
+export function createPlace({
+  run,
+  keys,
+  grantMicro,
+  makersMax,
+  archivedReads,
+  chain,
+}: PlaceOptions): Placing {
   const termsOf = (request: PlaceRequest): PlaceRequest =>
     chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
 
@@ -155,7 +162,7 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
         await chain.see(request.maker, request.marketId);
         reads++;
       } else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
-      const before = name === 'TRACED' ? await past.certain(request.orderHash) : null;
+      const before = name === 'TRACED' ? await archivedReads.certain(request.orderHash) : null;
       if (before) return [Buffer.from('REPLAYED'), nowMs, before];
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders must be removed first; retry');
@@ -163,7 +170,7 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
 
   /** A refusal, unless the order was booked before and is in the archive. */
   async function withPast({ orderHash }: PlaceRequest, refused: Coded): Promise<Coded> {
-    const before = (await past.packed([orderHash])).get(orderHash);
+    const before = (await archivedReads.packed([orderHash])).get(orderHash);
     return before ? [Buffer.from('REPLAYED'), refused[1], before] : refused;
   }
 
@@ -203,12 +210,12 @@ export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: P
       throw new NotReplaceable(record);
     }
     if (code.toString() === 'ORDER_NOT_FOUND') {
-      const before = await past.own(oldHash, request.maker, request.marketId);
+      const before = await archivedReads.own(oldHash, request.maker, request.marketId);
       if (before) throw new NotReplaceable(before.record);
     }
     const placed = readReply(request, reply, chain);
     // Of two that were booked before, either may have left Redis.
-    const told = old?.length || !placed.replayed ? old : await past.anywhere(oldHash);
+    const told = old?.length || !placed.replayed ? old : await archivedReads.anywhere(oldHash);
     return finish(request, { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null });
   }
 
@@ -277,7 +284,7 @@ function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceR
   };
 }
 
-function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): PlaceKeys {
+function placeKeys(keys: Keys, id: MarketId, maker: Buffer): PlaceKeys {
   const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)] as const;
   return [...ofMarket, keys.orders, keys.cash, keys.wallet(maker), keys.outbox];
 }

@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { timesSentAgain } from '../redis/direct';
 import { holderOf, nameOf, replicasOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /** The reply of a script, and whether every replica has what it read and wrote. */
@@ -26,14 +26,14 @@ function cutsOf(node: Redis): number {
 }
 
 /** Runs scripts and waits for replicas, on the connections of `nodes`: WAIT speaks of the writes of its own connection. */
-export function createReplicatedWrite(nodes: RedisClient, shards: readonly ShardKeys[]) {
+export function createReplicatedWrite(nodes: RedisClient, shards: readonly Keys[]) {
   /**
    * The most replicas that a node had since it is the master of a shard, by both names. One that it does not list now, because their
    * link is down, may still take over from it. The client may name another node for a while, so a node keeps its number until it is a
    * replica itself.
    */
   const most = new Map<string, number>();
-  const nameIn = (keys: ShardKeys, node: string): string => `${keys.prefix} ${node}`;
+  const nameIn = (keys: Keys, node: string): string => `${keys.prefix} ${node}`;
 
   // Also when nothing is sent from a shard while another node is its master.
   if (nodes instanceof Cluster)
@@ -47,7 +47,7 @@ export function createReplicatedWrite(nodes: RedisClient, shards: readonly Shard
    * not answer in time, or when another node or another connection came in between: what it read may be lost then. A script that was
    * sent again ran at another node, though the client may name the former one again.
    */
-  async function replicatedWrite<T>(keys: ShardKeys, act: () => Promise<T>): Promise<Replicated<T>> {
+  async function replicatedWrite<T>(keys: Keys, act: () => Promise<T>): Promise<Replicated<T>> {
     const node = holderOf(nodes, keys);
     const name = nameIn(keys, nameOf(node));
     const cutsBefore = cutsOf(node);

@@ -1,17 +1,17 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import type { Past } from '../archive/past';
+import type { ArchivedReads } from '../archive/archived-reads';
 import { hashBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { askAll, orThrow } from './ask-all';
 import type { Cancels } from './cancels';
 
 interface ShardCancelsOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** Of each shard. */
-  readonly pasts: readonly Past[];
+  readonly archivedByShard: readonly ArchivedReads[];
   readonly parts: readonly Cancels[];
   readonly shardOf: (marketId: MarketId) => Promise<number>;
   readonly part: (marketId: MarketId) => Promise<Cancels>;
@@ -19,15 +19,15 @@ interface ShardCancelsOptions {
 
 /** The verbs that end single orders, over several shards. */
 export function createShardCancels(options: ShardCancelsOptions): Cancels {
-  const { redis, shards, pasts, parts, shardOf, part } = options;
+  const { redis, shards, archivedByShard, parts, shardOf, part } = options;
 
   /** The shard of an order, wherever it is; null when there is no such order. */
   async function find(orderHash: string): Promise<number | null> {
     const shard = await look(orderHash);
     if (shard !== null) return shard;
     // Whatever leaves Redis is in the archive before.
-    for (const past of new Set(pasts)) {
-      const record = (await past.records([orderHash])).get(orderHash);
+    for (const archivedReads of new Set(archivedByShard)) {
+      const record = (await archivedReads.records([orderHash])).get(orderHash);
       if (record) return shardOf(record.marketId);
     }
     return null;

@@ -1,13 +1,13 @@
 import { Refusal } from '../../exchange/errors';
 import { MODES, type Mode } from '../../exchange/status';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { askAll } from './ask-all';
 import type { Lifecycle } from './lifecycle';
 
 interface ShardModesOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly parts: readonly Pick<Lifecycle, 'setMode'>[];
 }
 
@@ -40,7 +40,7 @@ export function createShardModes({ redis, shards, parts }: ShardModesOptions): S
   const [intended, ...followers] = [...shards.keys()];
 
   async function read(shard: number): Promise<Standing> {
-    const { mode, notice } = shards[shard] as ShardKeys;
+    const { mode, notice } = shards[shard] as Keys;
     const [code, told] = await redis.mget(mode, notice);
     const found = code ?? NORMAL_CODE;
     // A message with the code of another mode is old (lua/set_mode.lua).

@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { micro } from '../../exchange/units';
 import { addressBytes } from '../records/order';
-import { doorOf, type ShardKeys, type TextKey } from '../redis/keys';
+import { type Keys, slotKeyOf, type TextKey } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { askAll, orThrow, toldAs } from './ask-all';
@@ -17,7 +17,7 @@ import type { WalletShards } from './wallet-shards';
 
 interface ShardNoncesOptions {
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly channels: Pick<Channels, 'look' | 'hold' | 'lift'>;
   readonly wallets: WalletShards;
   /** Of the home of a wallet, where the nonce is raised. */
@@ -135,7 +135,7 @@ export function createShardNonces(options: ShardNoncesOptions): ShardNonces {
   return { withNonce, raiseNonce, invalidateAll, invalidate };
 }
 
-const neverOf = (keys: ShardKeys): TextKey<'raisedNonces'> => doorOf(keys.prefix) as TextKey<'raisedNonces'>;
+const neverOf = (keys: Keys): TextKey<'raisedNonces'> => slotKeyOf(keys.prefix) as TextKey<'raisedNonces'>;
 
 const notEverywhere = (nonce: number): Refusal =>
   new Refusal(
@@ -153,7 +153,7 @@ export function createShardRaisedNonces({
   shards,
 }: {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }) {
   const lists = shards.map((keys) => createRaisedNonces({ redis, keys }));
   return async (): Promise<ReadonlyMap<string, number>> => {

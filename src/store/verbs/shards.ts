@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro } from '../../exchange/units';
-import { NO_PAST, type Past } from '../archive/past';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { addressBytes } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
 import { askAll, orThrow } from './ask-all';
@@ -33,9 +33,9 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   readonly run: RunScript;
   readonly channels: Channels;
   /** The keys of each shard. */
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** Of each shard; without them nothing has left Redis. */
-  readonly pasts?: readonly Past[];
+  readonly archivedByShard?: readonly ArchivedReads[];
   /** Of each shard, with an archive. */
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
@@ -46,15 +46,15 @@ const NO_GRANT = micro(0);
 
 export function createShards(options: ShardsOptions): Shards {
   const { redis, run, channels, shards, grantMicro, shardOf } = options;
-  const pasts = options.pasts ?? shards.map(() => NO_PAST);
+  const archivedByShard = options.archivedByShard ?? shards.map(() => NO_ARCHIVED_READS);
   const count = shards.length as ShardCount;
-  const engineWith = (grant: Micro) => (keys: ShardKeys, shard: number) =>
+  const engineWith = (grant: Micro) => (keys: Keys, shard: number) =>
     createEngine({
       run,
       keys,
       grantMicro: grant,
       makersMax: options.makersMax,
-      past: pasts[shard] ?? NO_PAST,
+      archivedReads: archivedByShard[shard] ?? NO_ARCHIVED_READS,
     });
   /** For the wallets whose home it is: the first order grants collateral. */
   const homes = shards.map(engineWith(grantMicro));
@@ -85,7 +85,7 @@ export function createShards(options: ShardsOptions): Shards {
     parts,
     collateral,
     ...createShardPlacing({ purse, nonces, shardOf, engineAt }),
-    ...createShardCancels({ redis, shards, pasts, parts, shardOf, part }),
+    ...createShardCancels({ redis, shards, archivedByShard, parts, shardOf, part }),
     ...nonces,
     ...createShardSweeps({ parts, wallets, part }),
     ...createShardModes({ redis, shards, parts }),

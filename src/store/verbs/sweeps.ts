@@ -3,7 +3,7 @@ import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import type { Side } from '../../exchange/match';
 import { REASONS } from '../../exchange/status';
 import { addressBytes, hashHex } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
@@ -59,7 +59,7 @@ export interface Sweeps {
 }
 
 /** The verbs that cancel all orders of a wallet; the scripts select them, step by step. */
-export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys }): Sweeps {
+export function createSweeps({ run, keys }: { run: RunScript; keys: Keys }): Sweeps {
   const keysOf = (wallet: Buffer) =>
     [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.mode] as const;
 

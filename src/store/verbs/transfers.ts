@@ -1,6 +1,6 @@
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { ChannelBroken, type Channels } from './channels';
 
@@ -19,7 +19,7 @@ export interface TransfersReport {
 interface TransfersOptions {
   readonly redis: RedisClient;
   readonly channels: Pick<Channels, 'drain'>;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   /** Entries that are younger are left to the command that sent them. */
   readonly olderThanMs?: number;
 }
@@ -120,7 +120,7 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
     );
   }
 
-  function keysOf(shard: number): ShardKeys {
+  function keysOf(shard: number): Keys {
     const keys = shards[shard];
     if (!keys) throw new RangeError(`no shard ${shard}`);
     return keys;
@@ -132,7 +132,7 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
 /** Both ends of every channel that was ever used, between shards that answer; and of each other one why it did not. */
 export async function readEnds(
   redis: RedisClient,
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
 ): Promise<{ readonly ends: readonly ChannelEnds[]; readonly silent: readonly string[] }> {
   // The marks first: what is sent after this is behind them.
   const marks = await Promise.allSettled(shards.map((keys) => redis.hgetall(keys.taken)));

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, openMarket } from '../../support/trader';
 import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
@@ -25,8 +25,8 @@ test('the audit passes a correct exchange and names the differences of another',
   for (const { status, body } of answers) expect([status, body]).toEqual([200, healthy]);
 
   const redis = new Redis(exchange.redis.url);
-  await redis.zremrangebyrank(shardKeys().bids(market.id), 0, -1);
-  await redis.zremrangebyrank(shardKeys().wallet(Buffer.from(alice.address.slice(2), 'hex')), 0, -1);
+  await redis.zremrangebyrank(createKeys().bids(market.id), 0, -1);
+  await redis.zremrangebyrank(createKeys().wallet(Buffer.from(alice.address.slice(2), 'hex')), 0, -1);
   redis.disconnect();
   const { status, body } = await audit();
   expect([status, body.ok]).toEqual([200, false]);

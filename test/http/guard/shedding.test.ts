@@ -3,7 +3,7 @@ import { loadConfig } from '../../../src/config/load';
 import { createShedding } from '../../../src/http/guard/shedding';
 import { createLogger } from '../../../src/log';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../../support/trader';
 import { READY_MS, sleep, until } from '../../support/waiting';
@@ -64,7 +64,7 @@ describe('a backlog', () => {
     const script = `for i = 1, ARGV[1] do redis.call('XADD', KEYS[1], '*', 'e', ${empty}) end`;
     // In parts, so that no other command waits for long.
     for (let left = entries; left > 0; left -= FILL_MAX)
-      await redis.call('EVAL', script, 1, shardKeys().outbox, Math.min(left, FILL_MAX));
+      await redis.call('EVAL', script, 1, createKeys().outbox, Math.min(left, FILL_MAX));
     disconnect(redis);
   }
 

@@ -134,8 +134,8 @@ test('an edit changes only the texts it names, and neither the book nor its sequ
   // The same again, and nothing at all, change nothing.
   expect((await admin('PATCH', `markets/${market.id}`, words)).body).toEqual(body);
   expect((await admin('PATCH', `markets/${market.id}`, {})).body).toEqual(body);
-  const past = await admin('PATCH', `markets/${market.id}`, { closesAt: '2026-01-31T12:00:00Z' });
-  expect([past.status, past.body.code, past.body.errors]).toEqual([
+  const archivedReads = await admin('PATCH', `markets/${market.id}`, { closesAt: '2026-01-31T12:00:00Z' });
+  expect([archivedReads.status, archivedReads.body.code, archivedReads.body.errors]).toEqual([
     400,
     'INVALID_REQUEST',
     [{ path: 'closesAt', message: 'must be in the future' }],

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { LAYOUT } from '../../../src/store/health/layout';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -31,9 +31,9 @@ test('a process shows its version, over HTTP and in its metrics', async () => {
 
 test('readyz shows the layout of the data, and fails as soon as the data needs a newer program', async () => {
   expect((await exchange.client.get('/readyz')).body.layout).toBe(LAYOUT);
-  await redis.hset(shardKeys().layout, { layout: LAYOUT + 1 });
+  await redis.hset(createKeys().layout, { layout: LAYOUT + 1 });
   expect((await exchange.client.get('/readyz')).body.layout).toBe(LAYOUT + 1);
-  await redis.hset(shardKeys().layout, { oldest: LAYOUT + 1 });
+  await redis.hset(createKeys().layout, { oldest: LAYOUT + 1 });
   const { status, body } = await exchange.client.get('/readyz');
   expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
   expect(body.detail).toContain(`layout ${LAYOUT + 1}`);

@@ -13,7 +13,7 @@ import { runProbe } from '../../../src/store/health/health';
 import { createMarkets } from '../../../src/store/markets/markets';
 import type { MatchRef } from '../../../src/store/records/settlement';
 import { createClock } from '../../../src/store/redis/clock';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';
@@ -30,7 +30,7 @@ export const openAuditing = (url: string) => auditingOn(new Redis(url));
 
 export function auditingOn<Client extends RedisClient>(redis: Client) {
   const run = createScripts(redis);
-  const keys = shardKeys();
+  const keys = createKeys();
   const clock = createClock(() => runProbe(run, keys));
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
   const settlements = createSettlements({ redis, run, keys });

@@ -8,7 +8,7 @@ import { chainScale } from '../../../src/exchange/order';
 import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createAudit } from '../../../src/store/audit/audit';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
 import { sleep } from '../../support/waiting';
@@ -98,7 +98,7 @@ test(
       const audit = createAudit({
         redis: auditor,
         run,
-        keys: shardKeys(),
+        keys: createKeys(),
         scale,
         settlementGraceMs: UNSETTLED_MS,
       });
@@ -125,7 +125,12 @@ test(
 test('the audit of an exchange after the fuzz finds no difference', async () => {
   const redis = new Redis(server.url);
   try {
-    const audit = createAudit({ redis, run: createScripts(redis), keys: shardKeys(), scale: chainScale(18) });
+    const audit = createAudit({
+      redis,
+      run: createScripts(redis),
+      keys: createKeys(),
+      scale: chainScale(18),
+    });
     for (const seed of [11, 12, 13]) {
       const world = worldOf(seed);
       await runWorld(world, operationsOf(world, 300), { redis });

@@ -1,8 +1,8 @@
 import type { Batch } from '../../../src/exchange/archive';
 import { partsOf } from '../../../src/exchange/settlement';
+import { type ArchivedReads, createArchivedReads } from '../../../src/store/archive/archived-reads';
 import { createForgetting, type Forgetting } from '../../../src/store/archive/forgetting';
 import { isOver, ordersOf, type SettledMatch } from '../../../src/store/archive/leaving';
-import { createPast, type Past } from '../../../src/store/archive/past';
 import { openSource, type Source } from '../../../src/store/archive/source';
 import { createJournal } from '../../../src/store/journal/journal';
 import { READERS } from '../../../src/store/outbox/outbox';
@@ -14,7 +14,7 @@ import {
   hashHex,
 } from '../../../src/store/records/order';
 import { settlementName } from '../../../src/store/records/settlement';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements, type Settlements } from '../../../src/store/settlement/settlements';
@@ -41,7 +41,7 @@ class Lost extends Error {}
  * with Redis and the archive together.
  */
 export interface Oblivion {
-  readonly past: Past;
+  readonly archivedReads: ArchivedReads;
   /** After an operation. */
   forget(stage: SideBySide): Promise<void>;
   /** How many orders of a wallet, of this rank or a higher one, have left. */
@@ -51,17 +51,12 @@ export interface Oblivion {
 }
 
 /** `isLate` plants an archive that says that a batch is there before it is. */
-export function createOblivion(
-  redis: RedisClient,
-  run: RunScript,
-  keys: ShardKeys,
-  isLate = false,
-): Oblivion {
+export function createOblivion(redis: RedisClient, run: RunScript, keys: Keys, isLate = false): Oblivion {
   const archive = createMemoryArchive();
-  const past = createPast({ redis, keys, archive });
+  const archivedReads = createArchivedReads({ redis, keys, archive });
   const store = { redis, run, keys };
-  const settlements = createSettlements({ ...store, past });
-  const matches = createMatches({ ...store, settlements, past });
+  const settlements = createSettlements({ ...store, archivedReads });
+  const matches = createMatches({ ...store, settlements, archivedReads });
   const journal = createJournal({ ...store, matches, doubts: () => 0 });
   const losing = isLate ? lateArchive(archive) : losingArchive(archive);
   const checks = createLeftChecks(store, archive);
@@ -179,7 +174,7 @@ export function createOblivion(
     [...archive.rows.values()].filter((row) => row.wallet.equals(addressBytes(wallet)) && row.rank >= rank)
       .length;
 
-  return { above, past, forget, whole };
+  return { above, archivedReads, forget, whole };
 }
 
 /** Loses answers, but not while something is tried that may not leave. */

@@ -1,4 +1,4 @@
-import { NO_PAST } from '../../../src/store/archive/past';
+import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import { createFillChain, NEWEST_FILL } from '../../../src/store/reads/fill-chain';
 import type { Fill } from '../../../src/store/records/order';
 import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, Mismatch } from './compare';
@@ -101,7 +101,7 @@ async function chainOf(
   { run, keys, oblivion }: Pick<SideBySide, 'run' | 'keys'> & Partial<Pick<SideBySide, 'oblivion'>>,
   hash: string,
 ): Promise<Fill[]> {
-  const fills = createFillChain({ run, keys, past: oblivion?.past ?? NO_PAST });
+  const fills = createFillChain({ run, keys, archivedReads: oblivion?.archivedReads ?? NO_ARCHIVED_READS });
   const chain: Fill[] = [];
   for (let more = true; more; ) {
     const found = await fills.read(hash, chain.at(-1) ?? NEWEST_FILL, FILLS_STEP);

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { NO_PAST } from '../../../src/store/archive/past';
+import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import { createJournal } from '../../../src/store/journal/journal';
 import { createJournalReads, type JournalRow } from '../../../src/store/journal/reads';
 import { changeOf } from '../../../src/store/journal/sides';
@@ -24,7 +24,7 @@ function openJournal(redis: Redis, { keys }: SideBySide, patches: readonly Patch
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
   const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
-  const lines = createStoredLines({ run, keys, past: NO_PAST });
+  const lines = createStoredLines({ run, keys, archivedReads: NO_ARCHIVED_READS });
   return createJournalReads({ redis, keys, journal, matches, settlements, lines });
 }
 type Journal = ReturnType<typeof openJournal>;

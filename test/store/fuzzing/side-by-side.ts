@@ -1,6 +1,6 @@
 import { micro } from '../../../src/exchange/units';
 import { decodeOrder, type Fill } from '../../../src/store/records/order';
-import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient, type RunScript } from '../../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../../src/store/verbs/engine';
 import type { OpenOrderPlace } from '../../../src/store/verbs/invalidate';
@@ -39,7 +39,7 @@ interface Walk {
 export interface SideBySide {
   readonly world: World;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly engine: Engine;
   readonly model: Model;
   readonly ledger: Ledger;
@@ -101,13 +101,13 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
     if (realTime) nowMs = timeIn(name, reply) ?? nowMs;
     return reply;
   };
-  const keys = shardKeys();
+  const keys = createKeys();
   const oblivion = options.forgetting
     ? createOblivion(redis, run, keys, options.forgetting === 'late')
     : null;
   const tally: Tally = new Map();
   const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
-  const left = oblivion ? { past: oblivion.past } : {};
+  const left = oblivion ? { archivedReads: oblivion.archivedReads } : {};
   const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...left });
   const model = createModel({ grantMicro, makersMax, staleMax });
   const marketIds = world.markets.map(({ id }) => id);

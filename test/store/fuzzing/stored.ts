@@ -10,7 +10,7 @@ import {
   hashHex,
   type OrderRecord,
 } from '../../../src/store/records/order';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import type { ScriptArgument } from '../../../src/store/redis/verbs';
 
@@ -119,7 +119,7 @@ type WalletReply = [Buffer[], number, Buffer[]];
 /** `run` must know the script READ_STATE. */
 export async function readState(
   run: RunScript,
-  keys: ShardKeys,
+  keys: Keys,
   wanted: Wanted,
   memory: Memory = new Map(),
 ): Promise<StoredState> {

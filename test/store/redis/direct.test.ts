@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { holderOf } from '../../../src/store/redis/holder';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RunScript } from '../../../src/store/redis/scripts';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { startShuttle } from '../../support/slots';
@@ -11,7 +11,7 @@ import { READY_MS, sleep, until } from '../../support/waiting';
 const LIMIT_MS = 60_000;
 /** A command may take two seconds. The first node is silent for the first time, and the second one for the other. */
 const [LATE_MS, LATER_MS] = [1_500, 3_200];
-const keys = shardKeys(2);
+const keys = createKeys(2);
 let cluster: TestCluster;
 let redis: Cluster;
 let run: RunScript;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, Redis } from 'ioredis';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { slotOf } from '../../../src/store/redis/holder';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { startTestCluster } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
@@ -14,7 +14,7 @@ test('commands for a master that is away do not make a client look at all slots 
   const cluster = await startTestCluster(3);
   const [dead, ...alive] = cluster.nodes;
   if (!dead) throw new Error('no node');
-  const lost = [0, 1, 2, 3].map((shard) => shardKeys(shard)).find((keys) => slotOf(keys) < 16_384 / 3);
+  const lost = [0, 1, 2, 3].map((shard) => createKeys(shard)).find((keys) => slotOf(keys) < 16_384 / 3);
   if (!lost) throw new Error('no shard is there');
   const nodes = alive.map(({ port }) => new Redis(port, '127.0.0.1'));
   const looks = async (): Promise<number> => {

@@ -1,6 +1,6 @@
 import { Command } from 'ioredis';
 import { slotOf } from '../../../src/store/redis/holder';
-import { doorOf, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, slotKeyOf } from '../../../src/store/redis/keys';
 import { homeOf, SHARD_COUNTS, shardOfMarket, tagOf } from '../../../src/store/redis/tags';
 
 const SLOTS = 16_384;
@@ -28,8 +28,8 @@ const shards = Array.from({ length: TAGS }, (_, k) => k);
 
 test('the slots that this test computes are those of the client', () => {
   expect(slotOfTag('123456789')).toBe(0x31c3);
-  for (const k of shards) expect(ofShard(k)).toBe(new Command('exists', [shardKeys(k).orders]).getSlot());
-  expect(slotOf(shardKeys(0))).toBe(14_243);
+  for (const k of shards) expect(ofShard(k)).toBe(new Command('exists', [createKeys(k).orders]).getSlot());
+  expect(slotOf(createKeys(0))).toBe(14_243);
 });
 
 test('every tag is the first of its shard in the middle of its stretch of slots', () => {
@@ -81,10 +81,10 @@ test('numbered tags would leave masters empty', () => {
 });
 
 test('the keys and the door of a shard have its tag', () => {
-  expect(shardKeys(3).orders).toBe('{x3.174}:o');
-  expect(doorOf(shardKeys(3).orders)).toBe('{x3.174}:door');
-  expect(doorOf(shardKeys(3).wallet(Buffer.alloc(20, 0x7d)))).toBe('{x3.174}:door');
-  expect(shardKeys().orders).toBe('{x0}:o');
+  expect(createKeys(3).orders).toBe('{x3.174}:o');
+  expect(slotKeyOf(createKeys(3).orders)).toBe('{x3.174}:door');
+  expect(slotKeyOf(createKeys(3).wallet(Buffer.alloc(20, 0x7d)))).toBe('{x3.174}:door');
+  expect(createKeys().orders).toBe('{x0}:o');
 });
 
 describe('vectors that stored data depends on', () => {

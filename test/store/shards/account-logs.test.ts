@@ -1,12 +1,12 @@
 import { micro } from '../../../src/exchange/units';
 import type { Logger } from '../../../src/log';
 import { createAccountWriter } from '../../../src/realtime/broadcast/account-writer';
-import { NO_PAST } from '../../../src/store/archive/past';
+import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import type { AccountEvent, AccountLogWriter, EventsByWallet } from '../../../src/store/outbox/account-log';
 import { createOutboxPolling } from '../../../src/store/outbox/reader';
 import { createOrderRecords } from '../../../src/store/reads/order-records';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient, type RunScript } from '../../../src/store/redis/scripts';
 import { createHomeLogs, type HomeLogs } from '../../../src/store/shards/account-logs';
 import { createHomeMarks } from '../../../src/store/shards/home-marks';
@@ -18,7 +18,7 @@ import { walletWithHome } from './world';
 
 /** The outboxes of four shards are written into the logs of wallets at their homes: each event once, also when a process dies. */
 const COUNT = 4;
-const shards = Array.from({ length: COUNT }, (_, k) => shardKeys(k));
+const shards = Array.from({ length: COUNT }, (_, k) => createKeys(k));
 const WALLETS = shards.map((_, home) => walletWithHome(home, COUNT));
 const [ANN, BOB] = WALLETS as [string, string];
 const TOKEN = 'any process';
@@ -39,7 +39,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-const keysOf = (shard: number): ShardKeys => shards[shard] as ShardKeys;
+const keysOf = (shard: number): Keys => shards[shard] as Keys;
 
 /** A writer as a process has it; `around` stands between it and Redis. */
 const writer = (source: number, around: (run: RunScript) => RunScript = (same) => same): AccountLogWriter =>
@@ -250,7 +250,7 @@ test('homes with different marks follow an outbox that lost the entries between 
   const account = createAccountWriter({
     accounts: writer(2),
     reader: createOutboxPolling(redis)(keysOf(2)),
-    records: createOrderRecords({ redis, keys: keysOf(2), past: NO_PAST }),
+    records: createOrderRecords({ redis, keys: keysOf(2), archivedReads: NO_ARCHIVED_READS }),
     broadcasts: { fills: () => Promise.reject(new Error('no event here has fills')) },
     held: () => ({ token: TOKEN, sinceMs: 0 }),
     log: { warn: (...told: unknown[]) => problems.push(told) } as unknown as Logger,

@@ -3,7 +3,7 @@ import type { RunningRedis } from '../../../src/local/redis';
 import { createAudit } from '../../../src/store/audit/audit';
 import { netField } from '../../../src/store/records/account';
 import { addressBytes } from '../../../src/store/records/order';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import { auditOverShards } from '../../../src/store/shards/audit';
 import { startTestRedis } from '../../support/redis';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
@@ -13,7 +13,7 @@ import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world'
 const SENT = 603;
 let server: RunningRedis;
 let w: ShardWorld;
-let [home, other]: ShardKeys[] = [];
+let [home, other]: Keys[] = [];
 beforeAll(async () => {
   server = await startTestRedis();
   w = await openShardWorld({ urls: [server.url], count: 4 });

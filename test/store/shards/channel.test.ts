@@ -2,7 +2,7 @@ import type { RunningRedis } from '../../../src/local/redis';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { CASH, CHANNEL_ENTRY } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import { ChannelBroken } from '../../../src/store/verbs/channels';
 import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
 import { createTransfers } from '../../../src/store/verbs/transfers';
@@ -12,14 +12,14 @@ import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world'
 /** Each verb of the channels by itself, between shard 0, the home of Alice, and shard 1. */
 let server: RunningRedis;
 let w: ShardWorld;
-let home: ShardKeys;
-let other: ShardKeys;
+let home: Keys;
+let other: Keys;
 beforeAll(async () => {
   server = await startTestRedis();
 });
 beforeEach(async () => {
   w = await openShardWorld({ urls: [server.url], count: 4 });
-  [home, other] = w.shards as [ShardKeys, ShardKeys];
+  [home, other] = w.shards as [Keys, Keys];
 });
 afterEach(() => w.stop());
 afterAll(() => server.stop());

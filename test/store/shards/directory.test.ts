@@ -1,13 +1,13 @@
 import type { RunningRedis } from '../../../src/local/redis';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { createDirectory, partOf } from '../../../src/store/shards/directory';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
 /** Which shard has a market. */
-const keys = shardKeys(0);
+const keys = createKeys(0);
 let server: RunningRedis;
 let redis: RedisClient;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import { type Micro, micro } from '../../../src/exchange/units';
 import { addressBytes } from '../../../src/store/records/order';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { homeOf, type ShardCount } from '../../../src/store/redis/tags';
 import { type Channels, createChannels } from '../../../src/store/verbs/channels';
@@ -49,7 +49,7 @@ export type ShardStage = Awaited<ReturnType<typeof createShardStage>>;
 
 export async function createShardStage(world: World, { redis, count, patches = [] }: ShardFuzzOptions) {
   for (const master of 'nodes' in redis ? redis.nodes('master') : [redis]) await master.flushall();
-  const shards = Array.from({ length: count }, (_, k) => shardKeys(k));
+  const shards = Array.from({ length: count }, (_, k) => createKeys(k));
   const run = createScripts(redis, patchedScripts([CLOCK, ...patches]));
   let nowMs = START_MS;
   const setClock = async (ms: number): Promise<void> => {

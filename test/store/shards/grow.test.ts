@@ -3,7 +3,7 @@ import { createJournal } from '../../../src/store/journal/journal';
 import { CASH } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../../src/store/redis/keys';
 import {
   createScripts,
   type RedisClient,
@@ -24,7 +24,7 @@ import { differencesOf, openShardWorld, walletWithHome } from './world';
 let server: RunningRedis;
 let redis: RedisClient;
 let run: RunScript;
-const keysOf = (count: number): ShardKeys[] => Array.from({ length: count }, (_, k) => shardKeys(k));
+const keysOf = (count: number): Keys[] => Array.from({ length: count }, (_, k) => createKeys(k));
 const grow = (to: number, more: Partial<GrowOptions> = {}) =>
   growShards({ redis, run, shards: keysOf(to), patienceMs: 0, lookMs: 0, ...more });
 const halt = (count: number) => Promise.all(keysOf(count).map(({ mode }) => redis.set(mode, '2')));
@@ -58,7 +58,7 @@ async function openOne(): Promise<Auditing & { readonly visitor: string; readonl
 
 const differences = (count: number) => differencesOf({ redis, run, shards: keysOf(count) });
 const cashOf = async (shard: number, address: string) => {
-  const packed = await redis.hgetBuffer(shardKeys(shard).cash, addressBytes(address));
+  const packed = await redis.hgetBuffer(createKeys(shard).cash, addressBytes(address));
   return packed && CASH.read(packed);
 };
 
@@ -81,16 +81,16 @@ test('the homes of wallets move, and nothing else does', async () => {
     const { nonce, faucetMs } = before;
     expect(await cashOf(home, address)).toEqual({ freeMicro: 0, reservedMicro: 0, nonce, faucetMs });
     expect(
-      shardsIn((await redis.hgetBuffer(shardKeys(home).purses, addressBytes(address))) as Buffer),
+      shardsIn((await redis.hgetBuffer(createKeys(home).purses, addressBytes(address))) as Buffer),
     ).toEqual([0]);
   }
   expect(await cashOf(2, one.raised)).toMatchObject({ nonce: 1, faucetMs: expect.any(Number) });
   expect((await cashOf(2, one.raised))?.faucetMs).toBeGreaterThan(0);
   // A raise that is not through is the new home's to finish.
-  expect(await redis.hgetBuffer(shardKeys(2).raisedNonces, addressBytes(one.raised))).toEqual(
+  expect(await redis.hgetBuffer(createKeys(2).raisedNonces, addressBytes(one.raised))).toEqual(
     Buffer.from('1'),
   );
-  expect(await redis.hget(shardKeys(3).profile(addressBytes(one.visitor)), 'j')).toBe('1234');
+  expect(await redis.hget(createKeys(3).profile(addressBytes(one.visitor)), 'j')).toBe('1234');
 
   const directory = createDirectory({ redis, keys: one.keys, count: 4 });
   const ids = await redis.lrange(one.keys.marketList, 0, -1);
@@ -215,7 +215,7 @@ test('after an interruption anywhere no process starts, and the same command end
       () => false,
     );
     if (ended) continue;
-    const noted = await readShards(redis, shardKeys(0));
+    const noted = await readShards(redis, createKeys(0));
     if (noted.growing !== null) {
       interrupted++;
       for (const count of [1, 2, 4]) {
@@ -236,13 +236,13 @@ test('it is refused while the exchange trades, while a process is at work, and w
   one.stop();
   await expect(grow(4)).rejects.toThrow('need the mode HALTED, and shard 0 is in mode NORMAL');
   await halt(1);
-  await redis.set(shardKeys(0).relayLease, 'somebody');
+  await redis.set(createKeys(0).relayLease, 'somebody');
   await expect(grow(4)).rejects.toThrow('processes are at work');
-  await redis.del(shardKeys(0).relayLease);
-  await redis.hset(shardKeys(2).cash, 'x', 'y');
+  await redis.del(createKeys(0).relayLease);
+  await redis.hset(createKeys(2).cash, 'x', 'y');
   await expect(grow(4)).rejects.toThrow('this Redis holds data in shard 2');
-  await redis.del(shardKeys(2).cash);
-  expect(await readShards(redis, shardKeys(0))).toEqual({ count: 1, growing: null });
+  await redis.del(createKeys(2).cash);
+  expect(await readShards(redis, createKeys(0))).toEqual({ count: 1, growing: null });
   await grow(4);
   expect(await grow(4)).toEqual({ from: 4, to: 4, moved: 0 });
   await expect(grow(2)).rejects.toThrow('the number never falls');
@@ -256,9 +256,9 @@ test('it is refused while a channel is broken', async () => {
   await two.reserve(1, walletWithHome(0, 2), 60);
   two.stop();
   await halt(2);
-  await redis.xtrim(shardKeys(0).channel(1), 'MAXLEN', 0);
+  await redis.xtrim(createKeys(0).channel(1), 'MAXLEN', 0);
   await expect(grow(4)).rejects.toThrow('a channel is broken: repair it first');
-  expect(await readShards(redis, shardKeys(0))).toEqual({ count: 2, growing: null });
+  expect(await readShards(redis, createKeys(0))).toEqual({ count: 2, growing: null });
 });
 
 test('the logs of private messages begin again, and say that something is missing', async () => {

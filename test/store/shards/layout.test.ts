@@ -1,7 +1,7 @@
 import type { RunningRedis } from '../../../src/local/redis';
 import { LAYOUT, noteLayout, unreadable } from '../../../src/store/health/layout';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import {
   createScripts,
   type RedisClient,
@@ -17,7 +17,7 @@ import { READY_MS } from '../../support/waiting';
 let server: RunningRedis;
 let redis: RedisClient;
 let run: RunScript;
-const keysOf = (count: number) => Array.from({ length: count }, (_, k) => shardKeys(k));
+const keysOf = (count: number) => Array.from({ length: count }, (_, k) => createKeys(k));
 const note = (count: number) => noteShards({ redis, run }, keysOf(count));
 beforeAll(async () => {
   server = await startTestRedis();
@@ -39,8 +39,8 @@ test('a new exchange keeps the number that it was started with, and its layout i
     layouts: Array(4).fill({ layout: LAYOUT, oldest: FIRST_LAYOUT }).fill({ layout: LAYOUT, oldest: 1 }, 1),
   });
   for (const other of [1, 2, 8]) expect((await note(other)).count).toBe(4);
-  expect(await readShards(redis, shardKeys(0))).toEqual({ count: 4, growing: null });
-  expect(await redis.keys('*shards')).toEqual([shardKeys(0).shardCount]);
+  expect(await readShards(redis, createKeys(0))).toEqual({ count: 4, growing: null });
+  expect(await redis.keys('*shards')).toEqual([createKeys(0).shardCount]);
   expect((await redis.keys('*layout')).sort()).toEqual(
     keysOf(4)
       .map(({ layout }) => layout)
@@ -51,11 +51,11 @@ test('a new exchange keeps the number that it was started with, and its layout i
 test('an exchange of one shard has no such key, and can not be started with more', async () => {
   expect(await note(1)).toEqual({ count: 1, growing: null, layouts: [{ layout: LAYOUT, oldest: 1 }] });
   expect(await note(4)).toEqual({ count: 1, growing: null, layouts: [] });
-  expect(await redis.keys('*')).toEqual([shardKeys(0).layout]);
+  expect(await redis.keys('*')).toEqual([createKeys(0).layout]);
 });
 
 test('data from before layouts were noted has one shard', async () => {
-  await redis.hset(shardKeys(0).markets, 'market01', '{}');
+  await redis.hset(createKeys(0).markets, 'market01', '{}');
   expect((await note(2)).count).toBe(1);
 });
 
@@ -73,7 +73,7 @@ test('of two processes that start at once with different numbers one is refused'
 
 test('a program that knows one shard may not read several', async () => {
   await note(2);
-  expect(await noteLayout(run, shardKeys(0))).toEqual({ layout: LAYOUT, oldest: FIRST_LAYOUT });
+  expect(await noteLayout(run, createKeys(0))).toEqual({ layout: LAYOUT, oldest: FIRST_LAYOUT });
   expect(unreadable({ layout: LAYOUT, oldest: LAYOUT + 1 })).toContain('start the newer version');
 });
 
@@ -92,7 +92,7 @@ test('the refusal says what to do', () => {
 
 test('a growth ends the connections of programs that stood still, and may be done by a user who cannot', async () => {
   await note(1);
-  await redis.set(shardKeys(0).mode, '2');
+  await redis.set(createKeys(0).mode, '2');
   const still = connect({ urls: [server.url] });
   await ready(still, READY_MS);
   const closed = new Promise((resolve) => still.once('close', resolve));

@@ -5,7 +5,7 @@ import { createMarkets } from '../../../src/store/markets/markets';
 import { createMarketList } from '../../../src/store/reads/market-list';
 import { decodeMarket, decodeState } from '../../../src/store/records/market';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import {
   createScripts,
   type RedisClient,
@@ -21,7 +21,7 @@ import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
 /** Markets of an exchange with four shards: their names, their places, and creations that end early. */
-const keys = Array.from({ length: 4 }, (_, k) => shardKeys(k));
+const keys = Array.from({ length: 4 }, (_, k) => createKeys(k));
 const [first] = keys as [(typeof keys)[number]];
 let server: RunningRedis;
 let redis: RedisClient;
@@ -148,7 +148,7 @@ test('the list has the markets of all shards in order, changes with any of them,
   expect(await slugs(list)).toEqual([...names, 'm12']);
   const moved = (await list())[3] as MarketView;
   const shard = Number(await redis.hget(first.marketShards, moved.terms.id));
-  const engine = createEngine({ run, keys: shardKeys(shard), grantMicro: micro(0), makersMax: 500 });
+  const engine = createEngine({ run, keys: createKeys(shard), grantMicro: micro(0), makersMax: 500 });
   await engine.moveMarket(moved.terms.id, 'PAUSED', ['OPEN']);
   const after = await list();
   expect(after[3]?.state.status).toBe('PAUSED');

@@ -1,6 +1,6 @@
 import type { Cluster } from 'ioredis';
 import { placeOf, slotOf } from '../../../src/store/redis/holder';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { createChannels, type SendReply } from '../../../src/store/verbs/channels';
 import { startDurableCluster } from '../../support/durable-cluster';
@@ -31,7 +31,7 @@ test(
   'collateral is not taken at once when another node than its sender was asked for the replicas',
   async () => {
     const { redis, shards } = w;
-    const keys = shards[DONOR] as ShardKeys;
+    const keys = shards[DONOR] as Keys;
     const slot = slotOf(keys);
     const former = placeOf(redis, keys) as string;
     const slots = (redis as Cluster).slots;
@@ -70,7 +70,7 @@ test(
     const replicated = await startDurableCluster({ masters: 3, hasReplicas: true });
     const world = await openShardWorld({ urls: replicated.url.split(','), count: 4 });
     try {
-      const keys = world.shards[DONOR] as ShardKeys;
+      const keys = world.shards[DONOR] as Keys;
       const place = placeOf(world.redis, keys) as string;
       const at = replicated.masters.findIndex(({ port }) => place.endsWith(`:${port}`));
       const [master, replica] = [replicated.masters[at], replicated.replicas[at]] as const;

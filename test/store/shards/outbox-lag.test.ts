@@ -1,6 +1,6 @@
 import { createOutboxLag } from '../../../src/store/outbox/lag';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { lagOverShards } from '../../../src/store/shards/overview';
 import { startTestRedis } from '../../support/redis';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 test('the outboxes are as far behind as the one that is furthest behind, for each reader', async () => {
-  const shards = [shardKeys(0), shardKeys(1), shardKeys(2)];
+  const shards = [createKeys(0), createKeys(1), createKeys(2)];
   const now = () => 20_000;
   const gauge = lagOverShards(shards.map((keys) => createOutboxLag({ redis, keys, now })));
   expect(await gauge.look()).toMatchObject({ length: 0, added: 0 });

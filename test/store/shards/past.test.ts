@@ -1,6 +1,6 @@
 import type { RunningRedis } from '../../../src/local/redis';
+import { createArchivedReads } from '../../../src/store/archive/archived-reads';
 import { createForgetting } from '../../../src/store/archive/forgetting';
-import { createPast } from '../../../src/store/archive/past';
 import { hashBytes } from '../../../src/store/records/order';
 import { createMemoryArchive } from '../../support/memory-archive';
 import { startTestRedis } from '../../support/redis';
@@ -22,7 +22,7 @@ test('a cancel by hash finds an order that left its shard', async () => {
   const w = await openShardWorld({
     urls: [server.url],
     count: 4,
-    pastOf: (redis, keys, shard) => createPast({ redis, keys, archive: archives[shard] as never }),
+    pastOf: (redis, keys, shard) => createArchivedReads({ redis, keys, archive: archives[shard] as never }),
   });
   const { redis, run, shards } = w;
   const order = w.order(2, alice, 0, 0, 5_000, 200);
@@ -43,7 +43,7 @@ test('a cancel by hash finds an order that left its shard', async () => {
     count: 4,
     isOpen: true,
     pastOf: (client, ofShard, shard) =>
-      createPast({ redis: client, keys: ofShard, archive: archives[shard] as never }),
+      createArchivedReads({ redis: client, keys: ofShard, archive: archives[shard] as never }),
   });
   for (const { exchange } of [w, other]) {
     const found = await exchange.cancel(null, alice, order.orderHash, 'USER');

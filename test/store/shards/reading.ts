@@ -1,7 +1,7 @@
 import { chainScale } from '../../../src/exchange/order';
 import { openPeople } from '../../../src/extensions/people/store/open';
 import { createSettle } from '../../../src/jobs/settle';
-import { NO_PAST } from '../../../src/store/archive/past';
+import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import { createHistory } from '../../../src/store/candles/history';
 import { createJournal } from '../../../src/store/journal/journal';
 import { createJournalReads } from '../../../src/store/journal/reads';
@@ -13,7 +13,7 @@ import { createReads } from '../../../src/store/reads/reads';
 import { encodeMarket } from '../../../src/store/records/market';
 import type { MatchRef } from '../../../src/store/records/settlement';
 import type { Clock } from '../../../src/store/redis/clock';
-import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { Keys } from '../../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
 import type { ShardCount } from '../../../src/store/redis/tags';
 import { createMatches } from '../../../src/store/settlement/matches';
@@ -27,7 +27,7 @@ import { TERMS } from '../trading';
 export interface ReadingOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly shardOf: (id: string) => number;
   readonly marketIds: readonly string[];
   readonly grantMicro: number;
@@ -42,28 +42,28 @@ export async function openReading(options: ReadingOptions) {
   const doubts = () => 0;
   const clock: Clock = { now, observe: () => undefined };
   const parts = shards.map((keys) => {
-    const door = { redis, run, keys };
-    const history = createHistory({ ...door, doubts });
-    const settlements = createSettlements(door);
-    const matches = createMatches({ ...door, settlements });
-    const journalWriter = createJournal({ ...door, matches, doubts });
-    const lines = createStoredLines({ run, keys, past: NO_PAST });
+    const slotKey = { redis, run, keys };
+    const history = createHistory({ ...slotKey, doubts });
+    const settlements = createSettlements(slotKey);
+    const matches = createMatches({ ...slotKey, settlements });
+    const journalWriter = createJournal({ ...slotKey, matches, doubts });
+    const lines = createStoredLines({ run, keys, archivedReads: NO_ARCHIVED_READS });
     const kept = createAnswerCache({ redis, keys, clock, doubts });
     return {
       keys,
-      past: NO_PAST,
+      archivedReads: NO_ARCHIVED_READS,
       history,
       settlements,
       matches,
       journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),
-      reads: createReads({ ...door, history, clock, kept, doubts, grantMicro }),
-      joining: createJoining({ ...door, joinGrantMicro: 0 }),
+      reads: createReads({ ...slotKey, history, clock, kept, doubts, grantMicro }),
+      joining: createJoining({ ...slotKey, joinGrantMicro: 0 }),
       outboxLag: createOutboxLag({ redis, keys, now }),
     };
   });
   const [first] = parts;
   if (!first) throw new Error('no shard');
-  const home = shards[0] as ShardKeys;
+  const home = shards[0] as Keys;
   const betweenShards =
     parts.length === 1
       ? null
@@ -119,9 +119,9 @@ export async function openReading(options: ReadingOptions) {
 
 /** The documents of the markets, and their places in the directory. */
 async function noteMarkets({ redis, shards, shardOf, marketIds }: ReadingOptions): Promise<void> {
-  const home = shards[0] as ShardKeys;
+  const home = shards[0] as Keys;
   for (const id of marketIds) {
-    const at = shards[shardOf(id)] as ShardKeys;
+    const at = shards[shardOf(id)] as Keys;
     const conditionId = `0x${id}`;
     const terms = { ...TERMS, id, slug: `slug-${id}`, conditionId, tokenIds: [`${id}1`, `${id}2`] as const };
     const texts = { question: `Does ${id} come?` } as never;

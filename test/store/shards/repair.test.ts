@@ -4,7 +4,7 @@ import path from 'node:path';
 import { freePort } from '../../../src/local/ports';
 import type { RunningRedis } from '../../../src/local/redis';
 import { addressBytes } from '../../../src/store/records/order';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { repairChannels } from '../../../src/store/shards/repair';
 import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
@@ -42,7 +42,7 @@ describe('on one server, whose shard goes back to what it had', () => {
 
   /** Everything of one shard as it is now; the result brings it back. */
   async function saved(shard: number): Promise<() => Promise<void>> {
-    const { prefix } = shardKeys(shard);
+    const { prefix } = createKeys(shard);
     const all = await w.redis.keysBuffer(`${prefix}*`);
     const dumps = await Promise.all(all.map(async (key) => [key, await w.redis.dumpBuffer(key)] as const));
     return async () => {
@@ -80,7 +80,7 @@ describe('on one server, whose shard goes back to what it had', () => {
     });
     expect([await w.differences(), await w.inTransit()]).toEqual([[], 0n]);
     expect([before, await total(w, alice), await total(w, bob)]).toEqual([100 * M, 100 * M, 100 * M]);
-    expect(shardsIn((await w.redis.hgetBuffer(shardKeys(0).purses, bytes(alice))) as Buffer)).toEqual([1]);
+    expect(shardsIn((await w.redis.hgetBuffer(createKeys(0).purses, bytes(alice))) as Buffer)).toEqual([1]);
     await w.reserve(1, bob, 100);
     await w.reserve(2, alice, 30);
     await expect(w.reserve(3, alice, 1)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
@@ -164,7 +164,7 @@ describe('on one server, whose shard goes back to what it had', () => {
 
   test('an entry that a clock behind wrote under an older id reaches its wallet', async () => {
     await lose();
-    const [home, other] = [shardKeys(0), shardKeys(1)];
+    const [home, other] = [createKeys(0), createKeys(1)];
     const mark = (await w.redis.hget(other.taken, '0')) as string;
     await expect(w.reserve(1, bob, 30)).rejects.toThrow();
     const [newest] = await w.redis.xrevrangeBuffer(home.channel(1), '+', '-', 'COUNT', 1);

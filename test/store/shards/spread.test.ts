@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createLease, type Lease } from '../../../src/store/outbox/lease';
 import { createSpread } from '../../../src/store/outbox/spread';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
 import { sleep } from '../../support/waiting';
@@ -24,7 +24,7 @@ beforeEach(() => redis.flushall());
 const leasesOf = (count: number): Lease[] => {
   const run = createScripts(redis);
   return Array.from({ length: count }, (_, shard) => {
-    const keys = shardKeys(shard);
+    const keys = createKeys(shard);
     return createLease({ redis, run, keys }, 'settlement', keys.relayLease);
   });
 };
@@ -94,11 +94,11 @@ test('a lease that was lost or given back no longer makes its process wait', asy
   const [a, b, c, d] = leases as [Lease, Lease, Lease, Lease];
   for (const lease of [a, b, c]) expect(await lease.take('x', LIFE_MS)).toBe(true);
   await a.release('x');
-  await redis.set(shardKeys(1).relayLease, 'another', 'PX', LIFE_MS);
+  await redis.set(createKeys(1).relayLease, 'another', 'PX', LIFE_MS);
   expect(await b.renew('x', LIFE_MS, '0-0')).toBe(false);
   await c.release('x');
   const start = performance.now();
   expect(await d.take('x', LIFE_MS)).toBe(true);
   expect(performance.now() - start).toBeLessThan(190);
-  expect(await redis.get(shardKeys(3).relayLease)).toBe('x');
+  expect(await redis.get(createKeys(3).relayLease)).toBe('x');
 });

@@ -1,8 +1,8 @@
 import { createDurabilityChecks } from '../../../src/store/health/durability';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
-import { standingsOverShards } from '../../../src/store/shards/standings';
+import { durabilityOverShards } from '../../../src/store/shards/durability';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
@@ -22,9 +22,9 @@ afterEach(async () => {
 function process(shards = 4) {
   const run = createScripts(redis);
   const parts = Array.from({ length: shards }, (_, k) =>
-    createDurabilityChecks({ redis, run, keys: shardKeys(k), promised: null }),
+    createDurabilityChecks({ redis, run, keys: createKeys(k), promised: null }),
   );
-  const standings = standingsOverShards(parts);
+  const standings = durabilityOverShards(parts);
   const heard: string[] = [];
   standings.onEpoch((epoch, before) => heard.push(`${before} ${epoch}`));
   return { standings, parts, heard };
@@ -44,7 +44,7 @@ test('every process gives the shards the same epoch', async () => {
 });
 
 test('a process that has read commands finds their loss, also when another process has begun a history before', async () => {
-  const keys = shardKeys(0);
+  const keys = createKeys(0);
   const [old, young] = [process(1), process(1)];
   await redis.xadd(keys.outbox, '5-0', 'e', 'x');
   await redis.hset(keys.markets, 'm', '{}');
@@ -60,7 +60,7 @@ test('a process that has read commands finds their loss, also when another proce
 });
 
 test('entries that trimming deleted are not missed, and one in the middle is', async () => {
-  const keys = shardKeys(0);
+  const keys = createKeys(0);
   const { standings, parts, heard } = process(1);
   for (const id of ['5-0', '6-0', '7-0']) await redis.xadd(keys.outbox, id, 'e', 'x');
   await standings.refresh();
@@ -84,7 +84,7 @@ test.each([0, 1, 2, 3])('a loss in shard %i alone is another epoch of the exchan
   const { standings, parts, heard } = process();
   const { epoch: before } = await standings.refresh();
   const doubts = standings.doubts();
-  await redis.hset(shardKeys(shard).epoch, 'name', 'another copy of the data');
+  await redis.hset(createKeys(shard).epoch, 'name', 'another copy of the data');
   // The shard's own check notices it first, between two checks of all.
   await parts[shard]?.refresh();
   const { epoch, isFirst } = await standings.refresh();

@@ -2,7 +2,7 @@ import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import { addressBytes } from '../../../src/store/records/order';
-import { shardKeys } from '../../../src/store/redis/keys';
+import { createKeys } from '../../../src/store/redis/keys';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
 import { type Patch, patchedScripts } from '../fuzzing/scripts';
@@ -101,7 +101,7 @@ async function cancelled(w: ShardWorld): Promise<number> {
  */
 async function unnamed(patches: readonly Patch[]): Promise<string[]> {
   const found = new Set<string>();
-  const shards = [0, 1, 2, 3].map(shardKeys);
+  const shards = [0, 1, 2, 3].map(createKeys);
   const afterScript = async (redis: RedisClient): Promise<void> => {
     const { differences } = await checkChannels({ redis, shards });
     for (const { kind, detail } of differences) if (kind === 'PURSE') found.add(detail ?? kind);

@@ -3,7 +3,7 @@ import { Refusal } from '../../../src/exchange/errors';
 import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../../src/store/redis/keys';
 import { createScripts, type RunScript } from '../../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../../src/store/verbs/engine';
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
@@ -20,7 +20,7 @@ export interface Twin {
   readonly other: Engine;
   readonly redis: Redis;
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
   readonly ids: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function openTwins(manyUrl: string, oneUrl: string) {
   await ready(redis, READY_MS);
   await redis.flushall();
   const run = createScripts(redis);
-  const keys = shardKeys();
+  const keys = createKeys();
   const engine = createEngine({ run, grantMicro: micro(GRANT), makersMax: 500 });
   const { ids } = w;
   for (const id of ids)

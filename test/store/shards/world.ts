@@ -4,12 +4,12 @@ import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
-import type { Past } from '../../../src/store/archive/past';
+import type { ArchivedReads } from '../../../src/store/archive/archived-reads';
 import { createAudit } from '../../../src/store/audit/audit';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import { addressBytes } from '../../../src/store/records/order';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
-import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createKeys, type Keys } from '../../../src/store/redis/keys';
 import {
   createScripts,
   type RedisClient,
@@ -38,7 +38,7 @@ export interface ShardWorldOptions {
   /** Called after each script. */
   readonly afterScript?: (redis: RedisClient) => Promise<void>;
   /** The orders that left a shard; without it none did. */
-  readonly pastOf?: (redis: RedisClient, keys: ShardKeys, shard: number) => Past;
+  readonly pastOf?: (redis: RedisClient, keys: Keys, shard: number) => ArchivedReads;
   /** Joins an exchange that another process has opened. */
   readonly isOpen?: boolean;
 }
@@ -61,7 +61,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
     await options.afterScript?.(redis);
     return reply;
   };
-  const shards = Array.from({ length: count }, (_, k) => shardKeys(k));
+  const shards = Array.from({ length: count }, (_, k) => createKeys(k));
   const channels = createChannels({ redis, run, shards });
   const ids = shards.map((_, k) => `market${String(k).padStart(2, '0')}`);
   const shardOf = async (id: string): Promise<number> => {
@@ -76,7 +76,9 @@ export async function openShardWorld(options: ShardWorldOptions) {
     shardOf,
     grantMicro: grant,
     makersMax: 500,
-    ...(options.pastOf && { pasts: shards.map((keys, k) => options.pastOf?.(redis, keys, k) as Past) }),
+    ...(options.pastOf && {
+      archivedByShard: shards.map((keys, k) => options.pastOf?.(redis, keys, k) as ArchivedReads),
+    }),
     channels: around(channels),
   });
   for (const id of options.isOpen ? [] : ids)
@@ -145,7 +147,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
 interface Audited {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 /** Every audit: of each shard by itself, and of the channels. Each text is a difference. */

@@ -9,13 +9,20 @@ export const audit =
   (withArchive: boolean): Command =>
   async ({ store, say }) => {
     const found = await store.audit();
-    const past = withArchive ? await verifyAll(store) : null;
+    const archivedReads = withArchive ? await verifyAll(store) : null;
     const report = presentAudit(found, checksumAddress);
     const { orders, balances, markets, fills } = report.checked;
     const looked = `${orders} orders, ${balances} balances, ${markets} markets, ${fills} fills`;
-    const differences = [...report.differences, ...presentDifferences(past?.problems ?? [], checksumAddress)];
+    const differences = [
+      ...report.differences,
+      ...presentDifferences(archivedReads?.problems ?? [], checksumAddress),
+    ];
     const ok = differences.length === 0;
-    const archived = past && { orders: past.orders, matches: past.matches, lines: past.lines };
+    const archived = archivedReads && {
+      orders: archivedReads.orders,
+      matches: archivedReads.matches,
+      lines: archivedReads.lines,
+    };
     const all = archived
       ? `${looked}; archived: ${archived.orders} orders, ${archived.matches} matches, ${archived.lines} lines of journals`
       : looked;

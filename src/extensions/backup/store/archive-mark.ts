@@ -1,6 +1,6 @@
 import type { Archive } from '../../../exchange/archive';
 import { Refusal } from '../../../exchange/errors';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The archive that has what left Redis, and the latest batch of which anything left. */
@@ -10,7 +10,7 @@ export interface ArchiveMark {
 }
 
 /** Null while nothing was ever archived. Nothing leaves while the exchange is HALTED, so the mark belongs to the copy. */
-export async function readArchiveMark(redis: RedisClient, keys: ShardKeys): Promise<ArchiveMark | null> {
+export async function readArchiveMark(redis: RedisClient, keys: Keys): Promise<ArchiveMark | null> {
   const [id, batch] = await redis.hmget(keys.archive, 'id', 'n');
   return id ? { id, batch: Number(batch ?? 0) } : null;
 }

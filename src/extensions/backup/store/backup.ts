@@ -3,7 +3,7 @@ import type { Archive } from '../../../exchange/archive';
 import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
 import { readLayout } from '../../../store/health/layout';
-import { type ShardKeys, shardKeys } from '../../../store/redis/keys';
+import { createKeys, type Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import { type ArchiveMark, readArchiveMark } from './archive-mark';
 import { createPieceCheck } from './check';
@@ -24,7 +24,7 @@ export interface BackupOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   /** All shards of the exchange; one, unless it has several. */
-  readonly shards: readonly { readonly keys: ShardKeys; readonly archive: Archive | null }[];
+  readonly shards: readonly { readonly keys: Keys; readonly archive: Archive | null }[];
   /** The chain and contract for which the orders were signed. */
   readonly chainId: number;
   readonly exchange: string;
@@ -78,7 +78,7 @@ export async function writeCopy(options: BackupOptions, file: string): Promise<W
   throw new Refusal('UNAVAILABLE', 'the exchange still changes; try again in a moment');
 }
 
-async function checkHalted(redis: RedisClient, shards: readonly ShardKeys[]): Promise<void> {
+async function checkHalted(redis: RedisClient, shards: readonly Keys[]): Promise<void> {
   const modes = await Promise.all(shards.map((keys) => readMode(redis, keys)));
   const others = [...modes.keys()].filter((shard) => modes[shard]?.mode !== 'HALTED');
   if (others.length === 0) return;
@@ -109,7 +109,7 @@ async function headerOf(
 /** Returns every key with the sum of its content; null for a key that may expire. */
 async function readAll(
   redis: RedisClient,
-  shards: readonly ShardKeys[],
+  shards: readonly Keys[],
   use: (piece: BackupPiece) => Promise<void>,
 ): Promise<Map<string, string | null>> {
   const sums = new Map<string, string | null>();
@@ -145,8 +145,8 @@ export async function* checkedBackup(
   }
 }
 
-const shardsOf = ({ shards = 1 }: BackupHeader): ShardKeys[] =>
-  Array.from({ length: shards }, (_, shard) => shardKeys(shard));
+const shardsOf = ({ shards = 1 }: BackupHeader): Keys[] =>
+  Array.from({ length: shards }, (_, shard) => createKeys(shard));
 
 /** Reads the whole file, which may come from anywhere, and checks every piece of it. Throws BadBackup. */
 export async function verifyBackup(file: string): Promise<{ header: BackupHeader; summary: BackupSummary }> {

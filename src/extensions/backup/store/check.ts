@@ -1,5 +1,5 @@
 import { isBefore, NO_ENTRY } from '../../../store/redis/entry-id';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import { type BackupPiece, BadBackup, type KeyType, WIDTH } from './file';
 import { prefixOf, volatileKeys } from './keys';
 
@@ -20,7 +20,7 @@ export interface PieceCheck {
  * with values that Redis accepts. Anything that Redis would refuse is refused here, before data is deleted. The checksum
  * shows that a file is complete, but not who wrote it.
  */
-export function createPieceCheck(shards: readonly ShardKeys[]): PieceCheck {
+export function createPieceCheck(shards: readonly Keys[]): PieceCheck {
   const prefixes = new Set(shards.map(({ prefix }) => prefix));
   const forbidden = new Set(shards.flatMap((keys) => [...volatileKeys(keys)]));
   // A restore writes these before the file, so with another type Redis would refuse what the file has.

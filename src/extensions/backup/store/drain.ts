@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../../exchange/errors';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import { createChannels } from '../../../store/verbs/channels';
 import { createTransfers } from '../../../store/verbs/transfers';
@@ -8,7 +8,7 @@ import { createTransfers } from '../../../store/verbs/transfers';
 interface DrainOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly ShardKeys[];
+  readonly shards: readonly Keys[];
 }
 
 /** A transfer may wait for replicas, and a worker may take the same entries. */

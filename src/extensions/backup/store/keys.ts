@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 import type { BackupPiece, KeyType } from './file';
 
@@ -13,7 +13,7 @@ const SCAN_STEP = 1_000;
  * Not copied: the leases, the epoch and the times of backups, because another Redis that holds the data has its own; the mark of a
  * restore in progress; and what is in blocks that are not final, because it is read from the chain again.
  */
-export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
+export const volatileKeys = (keys: Keys): ReadonlySet<string> =>
   new Set([
     ...[keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease],
     ...[keys.epoch, keys.restoring, keys.mined, keys.runs],
@@ -23,14 +23,14 @@ export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
  * They change even while nothing trades: the wallets that are present, the positions of the outbox's readers, whether the
  * archive has read all orders, and the leases of the operator's lanes. No order leaves for the archive while the exchange is HALTED.
  */
-export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> =>
+export const restlessKeys = (keys: Keys): ReadonlySet<string> =>
   new Set([keys.absences, keys.readers, keys.accountMarks, keys.archive, keys.lanes]);
 
 /** Every key of several shards begins so, and few keys of other programs. */
 const SHARDS_PATTERN = '{x*';
 
 /** Returns the names of all keys of these shards in a fixed order, and no keys of other programs in the same Redis. */
-export async function ownKeys(redis: RedisClient, shards: readonly ShardKeys[]): Promise<Buffer[]> {
+export async function ownKeys(redis: RedisClient, shards: readonly Keys[]): Promise<Buffer[]> {
   const nodes: Redis[] = 'nodes' in redis ? redis.nodes('master') : [redis];
   const found = new Map<string, Buffer>();
   const prefixes = new Set(shards.map(({ prefix }) => prefix));

@@ -1,5 +1,5 @@
 import { NO_ENTRY } from '../../../store/redis/entry-id';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 import type { BackupPiece } from './file';
 import { ownKeys } from './keys';
@@ -12,11 +12,7 @@ const UNLINK_STEP = 100;
 type Command = [name: string, ...args: (string | Buffer | number)[]];
 
 /** Removes everything that a shard keeps, but these keys; Redis frees it behind the back of its commands. */
-export async function clearOwn(
-  redis: RedisClient,
-  keys: ShardKeys,
-  kept: ReadonlySet<string>,
-): Promise<void> {
+export async function clearOwn(redis: RedisClient, keys: Keys, kept: ReadonlySet<string>): Promise<void> {
   const names = (await ownKeys(redis, [keys])).filter((name) => !kept.has(name.toString('latin1')));
   for (let from = 0; from < names.length; from += UNLINK_STEP) {
     const pipeline = redis.pipeline();

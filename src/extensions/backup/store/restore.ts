@@ -1,7 +1,7 @@
 import { Refusal } from '../../../exchange/errors';
 import { MODES } from '../../../exchange/status';
 import { unreadable } from '../../../store/health/layout';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 import { readShards } from '../../../store/shards/layout';
 import { type ArchiveMark, checkArchive, cutBack } from './archive-mark';
@@ -76,7 +76,7 @@ async function checkTarget({ redis, shards }: BackupOptions, force: boolean): Pr
   const present = (await ownKeys(redis, keysOf)).length;
   if (present === 0) return;
   // The keys of other shards would stay, unread.
-  const { count, growing } = await readShards(redis, keysOf[0] as ShardKeys);
+  const { count, growing } = await readShards(redis, keysOf[0] as Keys);
   if (growing !== null)
     refuse(`this Redis holds an exchange that is getting ${growing} shards: use a Redis without an exchange`);
   if (count !== shards.length)
@@ -141,7 +141,7 @@ async function cutAll(shards: Shards, marks: readonly (ArchiveMark | null)[]): P
 }
 
 /** Leaves a shard HALTED, with the message of the backup if it was; it is whole now. */
-async function end(redis: RedisClient, keys: ShardKeys, modes: Modes): Promise<void> {
+async function end(redis: RedisClient, keys: Keys, modes: Modes): Promise<void> {
   const together = redis.multi().set(keys.mode, HALTED_CODE);
   const notice = modes.get(keys.notice);
   // A replica is copied while the exchange trades.

@@ -1,7 +1,7 @@
 import type { MarketId, OutcomeIndex } from '../../../exchange/market';
 import { payoutHalves } from '../../../exchange/position';
 import { FEE_ACCOUNT, heldTokens } from '../../../store/records/account';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The effect of a resolution, at the moment of the read. */
@@ -19,7 +19,7 @@ const HOLDERS_MAX = 1_000_000;
 
 /** Counts the holders of a market, and their payouts for a result, or null for a void. */
 export async function previewEnding(
-  { redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys },
+  { redis, keys }: { readonly redis: RedisClient; readonly keys: Keys },
   id: MarketId,
   outcome: OutcomeIndex | null,
 ): Promise<EndingPreview> {

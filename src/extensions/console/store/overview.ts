@@ -3,7 +3,7 @@ import type { DurabilityChecks } from '../../../store/health/durability';
 import { infoOf, number } from '../../../store/health/info';
 import type { OutboxLag } from '../../../store/outbox/lag';
 import { holderOf } from '../../../store/redis/holder';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 
 /** The state of the exchange, for an operator. */
@@ -28,7 +28,7 @@ export interface Overview {
 
 interface OverviewDeps {
   readonly redis: RedisClient;
-  readonly shards: readonly { readonly keys: ShardKeys }[];
+  readonly shards: readonly { readonly keys: Keys }[];
   readonly outboxLag: { look(): Promise<OutboxLag> };
   readonly settlements: {
     counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;

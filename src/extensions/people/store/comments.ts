@@ -2,7 +2,7 @@ import { Refusal } from '../../../exchange/errors';
 import type { MarketId } from '../../../exchange/market';
 import { COMMENT } from '../../../store/records/layout';
 import { addressBytes, hashHex } from '../../../store/records/order';
-import { memoryOf, type ShardKeys } from '../../../store/redis/keys';
+import { type Keys, memoryOf } from '../../../store/redis/keys';
 import { refusalCode, scriptRefusal } from '../../../store/redis/refusals';
 import type { RunScript } from '../../../store/redis/scripts';
 import type { ReplyOf } from '../../../store/redis/verbs';
@@ -61,13 +61,7 @@ type Row = ReplyOf<'read_comments'>[number];
 
 const CURSOR = /^[1-9][0-9]{0,9}$/;
 
-export function createComments({
-  run,
-  keys,
-}: {
-  readonly run: RunScript;
-  readonly keys: ShardKeys;
-}): Comments {
+export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: Keys }): Comments {
   async function read(marketId: MarketId, first: number, most: number): Promise<Comment[]> {
     const rows = await run('read_comments', [keys.comments(marketId)], [keys.prefix, marketId, first, most]);
     return rows.map((row) => commentOf(marketId, row));

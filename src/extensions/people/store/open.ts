@@ -1,4 +1,4 @@
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { BetweenShards } from '../../../store/shards/exchange';
 import { createWalletShards } from '../../../store/shards/wallet-shards';
@@ -14,7 +14,7 @@ export interface People {
 export interface PeopleStore {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly { readonly keys: ShardKeys }[];
+  readonly shards: readonly { readonly keys: Keys }[];
   /** Null with one shard. */
   readonly betweenShards: Pick<BetweenShards, 'directory' | 'channels'> | null;
 }

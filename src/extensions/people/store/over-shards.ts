@@ -1,7 +1,7 @@
 import { Refusal } from '../../../exchange/errors';
 import type { MarketId } from '../../../exchange/market';
 import { addressBytes } from '../../../store/records/order';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 import { type Directory, partOf } from '../../../store/shards/directory';
 import { partAt, type WalletShards } from '../../../store/shards/wallet-shards';
@@ -11,7 +11,7 @@ import type { Profiles } from './profiles';
 interface CommentsOptions {
   readonly redis: RedisClient;
   /** Keys of the first shard, which has the profiles. */
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly directory: Directory;
 }
 

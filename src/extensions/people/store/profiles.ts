@@ -2,7 +2,7 @@ import { Refusal } from '../../../exchange/errors';
 import { isReservedName } from '../../../exchange/usernames';
 import { FORGOTTEN } from '../../../store/records/layout';
 import { addressBytes } from '../../../store/records/order';
-import type { ShardKeys } from '../../../store/redis/keys';
+import type { Keys } from '../../../store/redis/keys';
 import { refusalCode } from '../../../store/redis/refusals';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 
@@ -45,7 +45,7 @@ const RANKS_PER_MS = 1_000;
 interface ProfilesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
 }
 
 export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles {

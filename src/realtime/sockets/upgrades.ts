@@ -12,7 +12,7 @@ import type { ExchangeServer } from './sockets';
 
 export const SOCKET_PATH = '/socket.io';
 
-export interface FrontDoorOptions extends Callers {
+export interface UpgradeOptions extends Callers {
   readonly corsOrigins: Config['corsOrigins'];
   /** False once the process is stopping. */
   readonly isOpen: () => boolean;
@@ -29,7 +29,7 @@ const ASKING: ReadonlySet<string> = new Set(['upgrade', 'http2-settings', 'conne
  * Gives Socket.IO only its own connections. Refusals have the format of the exchange everywhere; Engine.IO would use its
  * own.
  */
-export function openFrontDoor(io: ExchangeServer, server: Server, options: FrontDoorOptions): void {
+export function serveUpgrades(io: ExchangeServer, server: Server, options: UpgradeOptions): void {
   const serve = server.listeners('request') as ((
     request: IncomingMessage,
     response: ServerResponse,
@@ -81,7 +81,7 @@ function whenAnswered(turns: Pipelining, socket: Duplex, then: () => void): void
 function paced(
   request: IncomingMessage,
   socket: Duplex,
-  { pace, addressOf }: FrontDoorOptions,
+  { pace, addressOf }: UpgradeOptions,
   then: (owedMs: number) => void,
 ): void {
   const address = addressOf(request);
@@ -131,7 +131,7 @@ const isHandshake = ({ method, headers }: IncomingMessage): boolean =>
   KEY.test(headers['sec-websocket-key'] ?? '') &&
   VERSIONS.has(headers['sec-websocket-version'] ?? '');
 
-function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorOptions): Refusal | null {
+function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: UpgradeOptions): Refusal | null {
   const { origin } = request.headers;
   if (!isOpen()) return new Refusal('UNAVAILABLE', 'this process is shutting down; connect again');
   if (!speaksOurs(request.url ?? '') || !isHandshake(request)) return ONLY_WEBSOCKET;
@@ -147,7 +147,7 @@ function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorO
 function noPlace(
   request: IncomingMessage,
   socket: Duplex,
-  { places, addressOf }: FrontDoorOptions,
+  { places, addressOf }: UpgradeOptions,
 ): Refusal | null {
   if (!places) return null;
   const giveBack = places.take(addressOf(request));

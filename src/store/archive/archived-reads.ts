@@ -3,16 +3,20 @@ import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { addressBytes, decodeOrder, hashBytes, hashHex, type OrderRecord } from '../records/order';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { createPastMatches, NO_PAST_MATCHES, type PastMatches } from './past-matches';
+import {
+  type ArchivedMatchReads,
+  createArchivedMatchReads,
+  NO_ARCHIVED_MATCHES,
+} from './archived-match-reads';
 
 /**
  * Reads of orders, matches and settlements that have left Redis. Readers look in Redis first. Whatever leaves is in the archive
  * before, so what is missed in Redis is found here. Nothing is asked while nothing was ever archived. UNAVAILABLE when the archive
  * does not answer.
  */
-export interface Past extends PastMatches {
+export interface ArchivedReads extends ArchivedMatchReads {
   /** The packed records of those that are here, by hash. */
   packed(orderHashes: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
@@ -39,15 +43,15 @@ export interface Past extends PastMatches {
   certain(orderHash: string): Promise<Buffer | null>;
 }
 
-interface PastOptions {
+interface ArchivedReadsOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: Archive;
 }
 
 /** The reads of an exchange without an archive, in which nothing leaves Redis. */
-export const NO_PAST: Past = {
-  ...NO_PAST_MATCHES,
+export const NO_ARCHIVED_READS: ArchivedReads = {
+  ...NO_ARCHIVED_MATCHES,
   packed: async () => new Map(),
   records: async () => new Map(),
   ofWallet: async () => [],
@@ -64,7 +68,7 @@ export const NO_PAST: Past = {
   },
 };
 
-export function createPast({ redis, keys, archive }: PastOptions): Past {
+export function createArchivedReads({ redis, keys, archive }: ArchivedReadsOptions): ArchivedReads {
   let isOpen = false;
 
   /** Whether anything may be there. The archive noted in Redis never changes. */
@@ -138,7 +142,7 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
   }
 
   return {
-    ...createPastMatches({ redis, keys, archive, open }),
+    ...createArchivedMatchReads({ redis, keys, archive, open }),
     packed,
     records,
     own,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue, Worker } from 'bullmq';
 
 /** A worker of BullMQ that is replaced when it does not work. */
-export interface KeptWorker {
+export interface SupervisedWorker {
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const UNENDED_MAX = 20;
  * Replaces a worker while jobs wait and none runs. BullMQ's loop ends, or waits for a node of a cluster without end, after some errors of
  * nodes that come and go (MOVED, CLUSTERDOWN). Jobs are safe to run twice, so it does no harm when the first worker goes on.
  */
-export function keepWorker({ open, queue, onStuck, lookMs = LOOK_MS }: KeepOptions): KeptWorker {
+export function superviseWorker({ open, queue, onStuck, lookMs = LOOK_MS }: KeepOptions): SupervisedWorker {
   let idleLooks = 0;
   let isLooking = false;
   let isClosed = false;

@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import { LEFT } from '../records/layout';
 import type { MatchPlace } from '../records/order';
 import { isBefore } from '../redis/entry-id';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
@@ -22,7 +22,7 @@ export interface MatchStep {
 
 interface LeftOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly findings: Findings;
 }
 

@@ -3,14 +3,14 @@ import { yesPrice } from '../../exchange/match';
 import { formatMicro, formatPips } from '../../exchange/units';
 import { entryId, FIRST_MATCH } from '../archive/places';
 import type { Fill, MatchPlace } from '../records/order';
-import type { Left } from './left';
+import type { Left } from './archived-part';
 import type { VerifyFindings } from './verify';
 
 const SUM_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const capped = (sum: bigint): string => formatMicro(sum < SUM_MAX ? sum : SUM_MAX);
 
 /** Adds up the matches that left a market, as lua/forget_matches.lua does. */
-export function createLeftSums(marketId: MarketId) {
+export function createArchivedSums(marketId: MarketId) {
   let [matches, volume, lastPips] = [0, 0n, 0];
   let last = FIRST_MATCH;
   const fees: [cash: bigint, yes: bigint, no: bigint] = [0n, 0n, 0n];

@@ -10,7 +10,7 @@ import type {
 import type { MarketId } from '../../exchange/market';
 import { LEFT } from '../records/layout';
 import { type MatchRef, matchName, type SettlementKey, settlementName } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
+import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { earlier, isBefore } from './places';
 
@@ -18,7 +18,7 @@ import { earlier, isBefore } from './places';
  * Matches and settlements that have left Redis. The archive is asked only for what a market says has left it (lua/lib/archived_matches.lua),
  * and a reader asks after it has looked in Redis: so it misses nothing that leaves meanwhile, and a match that is young costs no query.
  */
-export interface PastMatches {
+export interface ArchivedMatchReads {
   /** Those that are here, by the name of their place (`matchName`). */
   matches(refs: readonly MatchRef[]): Promise<ReadonlyMap<string, Buffer>>;
   matchesOf(marketId: MarketId, stretch: Stretch<StreamPlace>): Promise<readonly ArchivedMatch[]>;
@@ -36,7 +36,7 @@ export interface PastMatches {
   ): Promise<readonly ArchivedSettlement[]>;
 }
 
-export const NO_PAST_MATCHES: PastMatches = {
+export const NO_ARCHIVED_MATCHES: ArchivedMatchReads = {
   matches: async () => new Map(),
   matchesOf: async () => [],
   matchesOfOrders: async (asked) => asked.map(() => []),
@@ -44,15 +44,20 @@ export const NO_PAST_MATCHES: PastMatches = {
   settlementsOf: async () => [],
 };
 
-interface PastMatchesOptions {
+interface ArchivedMatchReadsOptions {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly keys: Keys;
   readonly archive: ArchiveReads;
   /** Whether anything was ever archived, in the archive of this exchange. */
   readonly open: () => Promise<boolean>;
 }
 
-export function createPastMatches({ redis, keys, archive, open }: PastMatchesOptions): PastMatches {
+export function createArchivedMatchReads({
+  redis,
+  keys,
+  archive,
+  open,
+}: ArchivedMatchReadsOptions): ArchivedMatchReads {
   /** The last match of a market that left; null while none has. */
   async function leftOf(id: MarketId): Promise<StreamPlace | null> {
     const packed = await redis.hgetBuffer(keys.market(id), 'f');

@@ -12,7 +12,7 @@ const nameOf = (epochs: readonly string[]): string =>
  * The shards as one: as durable as the weakest of them, and with one epoch. It is a digest of all their epochs, so it changes
  * when acknowledged writes of any shard may be missing.
  */
-export function standingsOverShards(parts: readonly DurabilityChecks[]): DurabilityChecks {
+export function durabilityOverShards(parts: readonly DurabilityChecks[]): DurabilityChecks {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let told: string | null = null;
   let known: { readonly of: readonly DurabilityState[]; readonly whole: DurabilityState } | null = null;
