@@ -19,7 +19,7 @@ export function parseJson(bytes: Buffer, invalid = 'the body must be valid JSON'
   if (text.startsWith(BYTE_ORDER_MARK))
     throw new Refusal('INVALID_JSON', 'the body has a byte order mark; send UTF-8 without it');
   const value = parse(text, invalid);
-  if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
+  if (typeof value === 'object' && value !== null && checkMembers(value) !== countColons(text)) {
     throw new Refusal('INVALID_JSON', 'the body contains a member twice; send each member once');
   }
   return value;
@@ -34,7 +34,11 @@ function parse(text: string, invalid: string): unknown {
   }
 }
 
-function countMembers(value: object, depth: number): number {
+/**
+ * Returns the number of members of a value that was parsed from JSON. Throws INVALID_REQUEST when it is nested too deep, or has a
+ * `__proto__`.
+ */
+export function checkMembers(value: object, depth = 1): number {
   if (depth > DEPTH_MAX)
     throw new Refusal('INVALID_REQUEST', `the body may be nested ${DEPTH_MAX} levels deep`);
   let count = 0;
@@ -45,7 +49,7 @@ function countMembers(value: object, depth: number): number {
     if (names.includes('__proto__')) throw unknownMember('__proto__');
   }
   for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null) count += countMembers(member, depth + 1);
+    if (typeof member === 'object' && member !== null) count += checkMembers(member, depth + 1);
   }
   return count;
 }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseCertificates } from '../../src/config/values';
 import { VARIABLES } from '../../src/config/variables';
 import { freePort } from '../../src/local/ports';
 import { hasOpenssl, issueCertificates } from '../support/certificates';
@@ -27,6 +28,33 @@ test('the environment files set known variables; the secrets of web alone are in
   expect(Object.keys(web)).toEqual(['JWT_SECRET', 'ADMIN_TOKEN']);
   expect(both).toMatchObject({ HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1', TRUST_PROXY: 'loopback' });
 });
+
+(hasOpenssl ? test : test.skip)(
+  'a PEM that the command of the page writes into an environment file is the same for a shell and for Node',
+  () => {
+    const page = readFileSync(path.join(ROOT, 'docs/run/operations.md'), 'utf8');
+    const command = /^echo "REDIS_TLS_CA=.*$/m.exec(page)?.[0] ?? '';
+    const folder = mkdtempSync(path.join(tmpdir(), 'exchange-pem-'));
+    const pem = issueCertificates(folder).ca;
+    writeFileSync(path.join(folder, 'ca.pem'), pem);
+    const run = (name: string, ...args: string[]): string =>
+      spawnSync(name, args, { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH } }).stdout;
+    const print = 'process.stdout.write(process.env.REDIS_TLS_CA ?? "")';
+    try {
+      run('sh', '-c', command);
+      const told = [
+        run('sh', '-c', `set -a; . ./exchange.env; exec '${process.execPath}' -e '${print}'`),
+        run(process.execPath, '--env-file=exchange.env', '-e', print),
+      ];
+      expect(told.map((text) => parseCertificates(text ?? ''))).toEqual([
+        parseCertificates(pem),
+        parseCertificates(pem),
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 test('Redis starts with its settings and keeps every write', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-redis-'));
@@ -186,6 +214,11 @@ withNginx('behind nginx', () => {
       expect([status, JSON.parse(text).status]).toEqual([400, 400]);
     },
   );
+
+  test('an answer has each header of web once', async () => {
+    const { headers } = await ask('/markets');
+    expect(headers['strict-transport-security']).toMatch(/^max-age=\d+[^,]*$/);
+  });
 
   test('a socket is upgraded', async () => {
     const socket = new Promise<number>((resolve, reject) => {

@@ -45,6 +45,7 @@ test.each<[string, unknown, string]>([
   ['an epoch of two markets', { conditionIds: ['known', nobody], epoch: '0'.repeat(16) }, 'INVALID_REQUEST'],
   ['an object for a hash', { conditionId: { toString: 1 } }, 'INVALID_REQUEST'],
   ['__proto__', JSON.parse('{"__proto__":{"conditionId":"x"}}'), 'INVALID_REQUEST'],
+  ['__proto__ beside a market', JSON.parse('{"conditionId":"known","__proto__":{}}'), 'INVALID_REQUEST'],
   ['an unknown market', nobody, 'MARKET_NOT_FOUND'],
   ['an unknown market among others', { conditionIds: ['known', nobody] }, 'MARKET_NOT_FOUND'],
 ])('%s is refused and told why', async (_what, message, code) => {

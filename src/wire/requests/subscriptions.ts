@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { checkMembers } from '../json';
 import { createShape } from '../shape';
 import { hashSchema } from './orders';
 
@@ -117,8 +118,10 @@ export const parseSubscribe = (message: unknown): Subscription =>
 export const parseUnsubscribe = (message: unknown): Subscription =>
   read(unsubscribeShape.parse(asObject(message)));
 
-const asObject = (message: unknown): unknown =>
-  typeof message === 'string' ? { conditionId: message } : message;
+function asObject(message: unknown): unknown {
+  if (typeof message === 'object' && message !== null) checkMembers(message);
+  return typeof message === 'string' ? { conditionId: message } : message;
+}
 
 function read({ conditionId, conditionIds = [], markets, lastSequence: last, epoch }: Sent): Subscription {
   const named = conditionId === undefined ? conditionIds : [conditionId];
