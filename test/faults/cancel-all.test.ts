@@ -6,7 +6,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
-import type { Answer, Client } from '../support/client';
+import { type Answer, type Client, patiently } from '../support/client';
 import { sizeOf } from '../support/sample';
 import { ADMIN_TOKEN } from '../support/settings';
 import {
@@ -119,7 +119,8 @@ test(
     // The process that raised it died before it had ended the order.
     await engine.raiseNonce(trader.address, 'died');
     await engine.setMode('HALTED');
-    const book = async () => (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
+    const book = async () =>
+      (await patiently(() => exchange.client.get(`/markets/${market.id}/orderbook`))).body;
     const before = await book();
     const config = loadConfig({
       NODE_ENV: 'test',

@@ -3,8 +3,8 @@
 -- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms); and of the last strike its time I6 (ms), its reason B
 --           (lib/finality) and the name c15 of the settlement that failed (lib/settlements)
 -- {x}:sum   hash: `strikes`, all strikes ever
--- {x}:aw:<address>   sorted set: new wallets that placed orders lately from an address of clients (src/http/guard/client-address.ts), by ms;
---           it expires
+-- {x}:aw:<address>   sorted set: new wallets that placed orders lately from an address of clients
+--           (src/http/guard/client-address.ts), by ms; it expires
 
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
