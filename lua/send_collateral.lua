@@ -7,8 +7,9 @@
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 number of the other shard   4 micro-units needed there, above zero
 --          5 token of the caller's hold, or empty   6 first grant at the wallet's home, micro-units; empty in any other shard
 --          7 in any other shard, the nonce at the home
--- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry; SHORT, when there is too little; HALTED; BUSY, when another
---          gatherer holds the purse
+-- Returns  { code, nowMs, ... }: OK amount, id of the entry, entry, and at the wallet's home the bitmap of its shards; SHORT, when
+--          there is too little, and at the wallet's home what hold_purse returns with OK, though it takes no hold and notes nothing;
+--          HALTED; BUSY, when another gatherer holds the purse
 -- Emits    BALANCE, with the grant of a new wallet
 -- Bound    one entry
 
@@ -40,7 +41,8 @@ if packed then
   free, reserved, nonce, faucet_ms = ledger.open_cash(packed)
 end
 if free < need then
-  return { 'SHORT', now_text }
+  -- Most orders that come this far are refused, and these must not keep the hold from orders that are not.
+  return { 'SHORT', now_text, is_home and redis.call('HGET', KEYS[6], address) or '', packed or '', found[2] or '' }
 end
 local amount = math.min(need * math.max(1, math.floor(free / PART / need)), channel.MOST)
 local account = ledger.cash_with(free, reserved, nonce, faucet_ms, -amount, 0)
@@ -55,9 +57,10 @@ if not packed then
 end
 local id = redis.call('XADD', KEYS[1], '*', 'e', entry)
 channel.count(KEYS[3], 'sent:' .. target, amount)
+local bitmap
 if is_home then
-  channel.note_shard(KEYS[6], address, tonumber(target))
+  bitmap = channel.note_shard(KEYS[6], address, tonumber(target))
 end
 outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address,
   packed and outbox.move(outbox.NOTHING, 0, 0, 0) or outbox.move(outbox.GRANT, grant, 0, 0))
-return { 'OK', now_text, integer.text(amount), id, entry }
+return { 'OK', now_text, integer.text(amount), id, entry, bitmap }

@@ -163,7 +163,7 @@ function openSeveral(config: Config, { parts, metrics, ...shared }: Opened): Exc
   const first = parts[0] as ShardParts;
   const { engines, ...over } = openOverShards(
     config,
-    { ...shared, onSent: metrics.transferred, onGather: metrics.pulled },
+    { ...shared, onSent: metrics.transferred, onPull: metrics.pulled },
     parts,
   );
   const { directory } = over.betweenShards;

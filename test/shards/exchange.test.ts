@@ -55,7 +55,8 @@ test('one wallet spends its grant in the markets of all shards, and no more', as
   expect(refused).toMatchObject({ status: 422, body: { code: 'INSUFFICIENT_BALANCE', available: '0' } });
   // Her home sends twice 20 of its 90, then 30, and then the last shard gets the 20 of two others.
   const { text } = await client.get('/metrics');
-  expect(text).toContain('exchange_pulled_orders_total{end="gathered"} 3');
+  expect(text).toContain('exchange_pulled_orders_total{end="home"} 2');
+  expect(text).toContain('exchange_pulled_orders_total{end="gathered"} 1');
   expect(text).toContain('exchange_pulled_orders_total{end="refused"} 1');
   expect(text).toContain('exchange_transfers_total{from="0"} 3');
   expect(text).toContain('exchange_transfers_total{from="1"} 1');

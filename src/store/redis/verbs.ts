@@ -33,6 +33,7 @@ type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer,
 type Flag = number;
 type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
 type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
+type SentOrHeld = Coded<[amountOrBitmap?: Buffer, idOrCash?: Buffer, entryOrNet?: Buffer, bits?: Buffer]>;
 type SweepReply = Coded<[rank: Buffer, behind: number, hashes: Buffer, ...touched: Buffer[]]>;
 
 const verb = <
@@ -82,9 +83,10 @@ export const VERBS = {
   join_wallet: verb(['profile', 'cash', 'sums', 'outbox', 'mode'], 3).replies<Flag>(),
 
   // Money between shards.
-  send_collateral: verb(['channel', 'cash', 'sums', 'outbox', 'mode', 'purses', 'purseHold'], 7).replies<
-    Coded<[amount?: Buffer, id?: Buffer, entry?: Buffer]>
-  >(),
+  send_collateral: verb(
+    ['channel', 'cash', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
+    7,
+  ).replies<SentOrHeld>(),
   take_collateral: verb(['taken', 'cash', 'sums', 'outbox'], 2, { args: true }).replies<
     Coded<[mark: Buffer, taken: number]>
   >(),
@@ -93,9 +95,7 @@ export const VERBS = {
     Coded<[amount: Buffer]>
   >(),
   mend_channel: verb(['channel', 'channelDraft', 'sums', 'mode'], 3).replies<Buffer>(),
-  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<
-    Coded<[bitmap?: Buffer, cash?: Buffer, net?: Buffer]>
-  >(),
+  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<SentOrHeld>(),
   release_purse: verb(['purseHold'], 1).replies<Flag>(),
   read_account: verb(['cash', 'holdings'], 2).replies<
     [cash: Buffer, net: Buffer, ...held: [market: Buffer, tokens: Buffer][]]

@@ -32,11 +32,11 @@ export function openOverShards(
     /** Called for each transfer that leaves a shard. */
     readonly onSent: (from: number) => void;
     /** Called for each command whose shard had too little collateral, with how it ended. */
-    readonly onGather: (end: string) => void;
+    readonly onPull: (end: string) => void;
   },
   parts: readonly ShardParts[],
 ) {
-  const { redis, run, waiting, grantMicro, onSent, onGather } = shared;
+  const { redis, run, waiting, grantMicro, onSent, onPull } = shared;
   const shards = parts.map(({ keys }) => keys);
   const keys = shards[0] as Keys;
   const directory = createDirectory({ redis, keys, count: config.shards });
@@ -59,7 +59,7 @@ export function openOverShards(
     grantMicro,
     archivedByShard: parts.map(({ archivedReads }) => archivedReads),
     makersMax: config.matchMakersMax,
-    onGather,
+    onPull,
   });
   const engineOf = (shard: number): Engine => own.parts[shard] as Engine;
   const listing = createListing({

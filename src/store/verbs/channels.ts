@@ -1,11 +1,13 @@
 import { Refusal } from '../../exchange/errors';
 import { netField } from '../records/account';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { createNotedShards } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
-import { createReplicatedWrite } from './replicated-write';
+import { createReplicatedWrite, linkTo } from './replicated-write';
 
 export interface SendOptions {
   readonly from: number;
@@ -13,7 +15,7 @@ export interface SendOptions {
   /** 20 bytes. */
   readonly wallet: Buffer;
   readonly needMicro: number;
-  /** Of the caller's hold. The home refuses another one while the purse is held. */
+  /** Of the caller's hold; empty without one. */
   readonly token: string;
   /** At the wallet's home the grant of a new wallet, elsewhere the nonce that it has at home. */
   readonly home: { readonly grantMicro: number } | { readonly nonce: number };
@@ -22,10 +24,14 @@ export interface SendOptions {
 /** An entry of a channel: its id, and its bytes. */
 export type Entry = readonly [id: Buffer, bytes: Buffer];
 
-/** How much was sent, or why nothing was. The entry is null while its replication is not confirmed. */
+/**
+ * How much was sent, or why nothing was: SHORT, when there is too little, with what the home knows if it is the home. The entry is null
+ * while its loss is to be feared.
+ */
 export type SendReply =
   | { readonly code: 'OK'; readonly sentMicro: number; readonly entry: Entry | null }
-  | { readonly code: 'SHORT' | 'BUSY' };
+  | { readonly code: 'SHORT'; readonly atHome: AtHome }
+  | { readonly code: 'BUSY' };
 
 export interface Channels {
   /** send_collateral. Throws HALTED. */
@@ -43,8 +49,12 @@ export interface Channels {
   /** hold_purse; null when another gatherer holds it. */
   hold(home: number, wallet: Buffer, token: string, shard: number): Promise<AtHome | null>;
   release(home: number, wallet: Buffer, token: string): Promise<void>;
+  /** Whether a gatherer holds the purse. */
+  isHeld(home: number, wallet: Buffer): Promise<boolean>;
   /** The shards in which the wallet may have an account, besides its home. */
   shardsOf(home: number, wallet: Buffer): Promise<number[]>;
+  /** Those of them that this process knows, and that no failover of the home makes it forget; null when it knows nothing. */
+  notedOf(home: number, wallet: Buffer): readonly number[] | null;
   look(shard: number, wallet: Buffer): Promise<PurseInShard>;
   /** lift_nonce. */
   lift(shard: number, wallet: Buffer, nonce: number): Promise<void>;
@@ -86,6 +96,7 @@ export function createChannels(options: ChannelOptions): Channels {
   const { redis, run, shards, onSent = () => undefined } = options;
   const waiting = options.waiting ?? { redis, run };
   const replicatedWrite = createReplicatedWrite(waiting.redis, shards);
+  const noted = createNotedShards();
 
   function keysOf(shard: number): Keys {
     const keys = shards[shard];
@@ -101,20 +112,22 @@ export function createChannels(options: ChannelOptions): Channels {
       ...([keys.purses, keys.purseHold(wallet)] as const),
     ] as const;
     const args = [keys.prefix, wallet, to, String(needMicro), token, grant, nonce] as const;
-    const { reply, isReplicated } = await replicatedWrite(keys, () =>
+    const { reply, isReplicated, link } = await replicatedWrite(keys, () =>
       waiting.run('send_collateral', scriptKeys, args),
     );
-    const [code, , amount, id, entry] = reply;
+    const [code, , first, second, third, bitmap] = reply;
     const name = code.toString();
     if (name === 'OK') {
       onSent(from);
+      if (isReplicated && bitmap) noted.note(wallet, link, shardsIn(bitmap));
       return {
         code: name,
-        sentMicro: Number(amount),
-        entry: isReplicated && id && entry ? [id, entry] : null,
+        sentMicro: Number(first),
+        entry: isReplicated && second && third ? [second, third] : null,
       };
     }
-    if (name === 'SHORT' || name === 'BUSY') return { code: name };
+    if (name === 'SHORT') return { code: name, atHome: atHomeOf(first, second, third) };
+    if (name === 'BUSY') return { code: name };
     throw new Refusal(refusalCode(name));
   }
 
@@ -160,12 +173,15 @@ export function createChannels(options: ChannelOptions): Channels {
   async function hold(home: number, wallet: Buffer, token: string, shard: number) {
     const keys = keysOf(home);
     const scriptKeys = [keys.purseHold(wallet), keys.purses, keys.cash] as const;
-    const { reply, isReplicated } = await replicatedWrite(keys, () =>
+    const { reply, isReplicated, link } = await replicatedWrite(keys, () =>
       waiting.run('hold_purse', scriptKeys, [wallet, token, HOLD_MS, shard]),
     );
     const [code, , bitmap, cash, net] = reply;
     if (isReplicated) {
-      return code.toString() === 'OK' ? atHomeOf(bitmap, cash, net) : null;
+      if (code.toString() !== 'OK') return null;
+      const atHome = atHomeOf(bitmap, cash, net);
+      noted.note(wallet, link, atHome.shards);
+      return atHome;
     }
     // The bit of a shard must not be lost once collateral is there. The next order of the wallet would wait for this hold.
     if (token !== '') release(home, wallet, token).catch(() => undefined);
@@ -176,9 +192,16 @@ export function createChannels(options: ChannelOptions): Channels {
     await run('release_purse', [keysOf(home).purseHold(wallet)], [token]);
   }
 
+  const isHeld = async (home: number, wallet: Buffer): Promise<boolean> =>
+    (await redis.exists(keysOf(home).purseHold(wallet))) === 1;
+
   async function shardsOf(home: number, wallet: Buffer): Promise<number[]> {
     const bitmap = await redis.hgetBuffer(keysOf(home).purses, wallet);
     return bitmap ? shardsIn(bitmap) : [];
+  }
+
+  function notedOf(home: number, wallet: Buffer): readonly number[] | null {
+    return noted.of(wallet, linkTo(holderOf(waiting.redis, keysOf(home))));
   }
 
   async function look(shard: number, wallet: Buffer): Promise<PurseInShard> {
@@ -192,7 +215,7 @@ export function createChannels(options: ChannelOptions): Channels {
     await run('lift_nonce', [keys.cash, keys.outbox, keys.raisedNonces], [keys.prefix, wallet, nonce]);
   }
 
-  return { send, take, drain, hold, release, shardsOf, look, lift };
+  return { send, take, drain, hold, release, isHeld, shardsOf, notedOf, look, lift };
 }
 
 const isFull = (from: number, to: number): Refusal =>

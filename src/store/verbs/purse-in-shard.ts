@@ -43,7 +43,7 @@ export function purseOf(cash?: Buffer | null, net?: Buffer | null): PurseInShard
   return { ...account, ...(net?.length ? NET.read(net) : { sentMicro: 0, gotMicro: 0 }) };
 }
 
-/** As hold_purse returns them. */
+/** As hold_purse returns them, and send_collateral with SHORT. */
 export const atHomeOf = (bitmap?: Buffer, cash?: Buffer, net?: Buffer): AtHome => ({
   shards: bitmap ? shardsIn(bitmap) : [],
   purse: purseOf(cash, net),

@@ -5,6 +5,8 @@ import { type AtHome, inTransitOf, type PurseInShard } from './purse-in-shard';
 export interface View {
   readonly purses: ReadonlyMap<number, PurseInShard>;
   readonly inTransitMicro: number;
+  /** Whether another gatherer held the purse. */
+  readonly isHeld: boolean;
 }
 
 /** A wallet, and the shard in which it needs collateral. */
@@ -14,11 +16,11 @@ export interface Needy {
   readonly wallet: Buffer;
 }
 
-/** Reads a wallet's collateral, and counts it. A new wallet has its grant at its home. */
+/** Looks at a wallet's collateral, and counts it. A new wallet has its grant at its home. */
 export function createViews(channels: Channels, grantMicro: number) {
   /**
-   * Reads all shards of the wallet; `atHome` is what its home has just said. Without it the home and the shard of the command are read
-   * while the home is asked for the others: a shard that it notes after that had nothing when the command came.
+   * The home is not asked again for what it has just told. It is asked for the wallet's shards while those that are known are looked
+   * at: one that it notes after that had nothing when the command came.
    */
   async function lookAt({ shard, home, wallet }: Needy, atHome: AtHome | null): Promise<View> {
     const found = new Map<number, PurseInShard>(atHome ? [[home, atHome.purse]] : []);
@@ -28,12 +30,14 @@ export function createViews(channels: Channels, grantMicro: number) {
           .filter((k) => !found.has(k))
           .map(async (k) => found.set(k, await channels.look(k, wallet))),
       );
-    const [others] = await Promise.all([
+    const [others, isHeld] = await Promise.all([
       atHome?.shards ?? channels.shardsOf(home, wallet),
-      look([home, shard]),
+      // The home told this to the holder, or there was none.
+      atHome === null && channels.isHeld(home, wallet),
+      look([home, shard, ...(channels.notedOf(home, wallet) ?? [])]),
     ]);
     await look(others);
-    return { purses: found, inTransitMicro: inTransitOf([...found.values()]) };
+    return { purses: found, inTransitMicro: inTransitOf([...found.values()]), isHeld };
   }
 
   const freeAt = ({ home }: Pick<Needy, 'home'>, { purses }: View, shard: number): number =>
@@ -42,14 +46,20 @@ export function createViews(channels: Channels, grantMicro: number) {
   const totalOf = (needy: Pick<Needy, 'home'>, view: View): number =>
     [...view.purses.keys()].reduce((sum, k) => sum + freeAt(needy, view, k), view.inTransitMicro);
 
-  /** The wallet's other shards, the largest account first. */
+  /** The largest first. */
   const donorsOf = (needy: Omit<Needy, 'wallet'>, view: View) =>
     [...view.purses.keys()]
       .filter((k) => k !== needy.shard)
       .map((from) => ({ from, freeMicro: freeAt(needy, view, from) }))
       .sort((a, b) => b.freeMicro - a.freeMicro);
 
-  return { lookAt, freeAt, totalOf, donorsOf };
+  /** Whether one shard has what is needed, and may send it without the hold as far as the view tells. */
+  function hasOneDonor(needy: Omit<Needy, 'wallet'>, view: View, needMicro: number): boolean {
+    const [largest] = donorsOf(needy, view);
+    return !view.isHeld && view.inTransitMicro === 0 && needMicro <= (largest?.freeMicro ?? 0);
+  }
+
+  return { lookAt, freeAt, totalOf, donorsOf, hasOneDonor };
 }
 
 /** Whether nothing was sent or got in between. */

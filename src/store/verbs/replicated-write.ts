@@ -3,26 +3,28 @@ import { timesSentAgain } from '../redis/direct';
 import { holderOf, nameOf, replicasOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import type { Link } from './noted-shards';
 
-/** The reply of a script, and whether every replica has what it read and wrote. */
+/** The reply of a script, whether every replica has what it read and wrote, and the connection that it went over. */
 export interface Replicated<T> {
   readonly reply: T;
   readonly isReplicated: boolean;
+  readonly link: Link;
 }
 
 /** The time that replicas have to confirm what a transfer takes; the next pull or `finishTransfers` takes it after that. */
 const WAIT_MS = 50;
 const ROLE_REPLICAS = 2;
 
-/** How often the connection to a node was cut. Each time, the next one is another. */
+/** How often the connection to a node was cut. */
 const cuts = new WeakMap<Redis, number>();
 
-function cutsOf(node: Redis): number {
+export function linkTo(node: Redis): Link {
   const known = cuts.get(node);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { node, cuts: known };
   cuts.set(node, 0);
   node.on('close', () => cuts.set(node, (cuts.get(node) ?? 0) + 1));
-  return 0;
+  return { node, cuts: 0 };
 }
 
 /** Runs scripts and waits for replicas, on the connections of `nodes`: WAIT speaks of the writes of its own connection. */
@@ -50,18 +52,18 @@ export function createReplicatedWrite(nodes: RedisClient, shards: readonly Keys[
   async function replicatedWrite<T>(keys: Keys, act: () => Promise<T>): Promise<Replicated<T>> {
     const node = holderOf(nodes, keys);
     const name = nameIn(keys, nameOf(node));
-    const cutsBefore = cutsOf(node);
+    const link = linkTo(node);
     const times = timesSentAgain(nodes);
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
     if (role[0] !== 'master') most.delete(name);
-    if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isReplicated: false };
+    if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isReplicated: false, link };
     const present = (role[ROLE_REPLICAS] as unknown[]).length;
     const expected = Math.max(most.get(name) ?? 0, present);
     most.set(name, expected);
     // One that is away confirms nothing, so nothing waits for it.
     const isConfirmed = present === expected && (present === 0 || (await confirmed(node, expected)));
-    const isSame = cutsOf(node) === cutsBefore && holderOf(nodes, keys) === node;
-    return { reply, isReplicated: isSame && isConfirmed };
+    const isSame = linkTo(node).cuts === link.cuts && holderOf(nodes, keys) === node;
+    return { reply, isReplicated: isSame && isConfirmed, link };
   }
 
   /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */

@@ -8,7 +8,7 @@ import type { ShardCount } from '../redis/tags';
 import { askAll, orThrow } from './ask-all';
 import type { Channels } from './channels';
 import { createEngine, type Engine, type EngineOptions } from './engine';
-import { createPurse, type GatherEnd } from './purse';
+import { createPurse, type PullEnd } from './purse';
 import { inTransitOf } from './purse-in-shard';
 import { createShardCancels } from './shard-cancels';
 import { createShardModes, type ShardModes } from './shard-modes';
@@ -39,7 +39,7 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   /** Of each shard, with an archive. */
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
-  readonly onGather?: (end: GatherEnd) => void;
+  readonly onPull?: (end: PullEnd) => void;
 }
 
 const NO_GRANT = micro(0);
@@ -61,8 +61,8 @@ export function createShards(options: ShardsOptions): Shards {
   const parts = shards.map(engineWith(NO_GRANT));
 
   const wallets = createWalletShards(channels, count);
-  const { onGather } = options;
-  const purse = createPurse({ channels, count, grantMicro, ...(onGather && { onGather }) });
+  const { onPull } = options;
+  const purse = createPurse({ channels, count, grantMicro, ...(onPull && { onPull }) });
   const part = async (marketId: MarketId): Promise<Engine> => at(parts, await shardOf(marketId));
   const atHome = (address: string): Engine => at(homes, wallets.homeOf(address));
   const engineAt = (shard: number, address: string): Engine =>

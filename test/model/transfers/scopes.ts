@@ -22,7 +22,7 @@ export const STATES_MAX = 400_000;
 
 /** Searched only in the long form: each has more than LARGE_STATES. */
 export const LARGE = [
-  ...['two', 'home', 'wallets', 'nonce'],
+  ...['two', 'unequal', 'home', 'wallets', 'home fails twice'],
   ...['cancel', 'nonce twice', 'nonce home', 'target fails', 'no barrier', 'late clock'],
 ];
 export const LARGE_STATES = 3_000;

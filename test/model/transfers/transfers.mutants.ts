@@ -19,6 +19,9 @@ test.each([
   ['wait on a new connection', 'donor fails', TWICE],
   ['bit not waited for', 'home fails', NO_BIT],
   ['only a new bit waited for', 'home fails', NO_BIT],
+  ['a bit trusted that is not safe', 'home fails twice', NO_BIT],
+  ['looks past the hold', 'home', 'a command was given up without a fault'],
+  ['noted after the look', 'nonce twice', STALE],
 ])('the planted bug "%s" is found', (bug, name, violation) => {
   const { violations } = search(model, { ...scopeOf(name), bug }, STATES_MAX);
   expect(violations).toContain(violation);

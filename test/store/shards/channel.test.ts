@@ -24,6 +24,7 @@ beforeEach(async () => {
 afterEach(() => w.stop());
 afterAll(() => server.stop());
 
+const NOTHING = { freeMicro: null, reservedMicro: 0, nonce: 0, sentMicro: 0, gotMicro: 0 };
 const alice = addressBytes(walletWithHome(0, 4));
 const bob = addressBytes(walletWithHome(0, 4, 1));
 const send = (needMicro: number, token = '', wallet = alice) =>
@@ -114,16 +115,18 @@ describe('send_collateral', () => {
 
   test('refuses what the account does not have, and then changes nothing', async () => {
     const before = await w.redis.dbsize();
-    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT' });
+    expect(await send(GRANT + 1)).toEqual({ code: 'SHORT', atHome: { shards: [], purse: NOTHING } });
     expect(await w.redis.dbsize()).toBe(before);
     const guest = { from: 2, to: 1, wallet: alice, needMicro: 1, token: '', home: { nonce: 0 } };
     expect(await w.channels.send(guest)).toMatchObject({ code: 'SHORT' });
   });
 
-  test('of a home that has too little takes no hold and notes nothing', async () => {
+  test('of a home that has too little tells what is there, takes no hold and notes nothing', async () => {
     await send(60_000_000);
+    const sentMicro = 60_000_000;
+    const purse = { freeMicro: GRANT - sentMicro, reservedMicro: 0, nonce: 0, sentMicro, gotMicro: 0 };
     const short = { from: 0, to: 2, wallet: alice, needMicro: GRANT, token: 'one', home: { grantMicro: 0 } };
-    expect(await w.channels.send(short)).toEqual({ code: 'SHORT' });
+    expect(await w.channels.send(short)).toEqual({ code: 'SHORT', atHome: { shards: [1], purse } });
     expect(await w.redis.exists(home.purseHold(alice))).toBe(0);
     expect(shardsIn((await w.redis.hgetBuffer(home.purses, alice)) as Buffer)).toEqual([1]);
   });

@@ -99,6 +99,10 @@ const blind = (channels: Channels): Channels => {
       const held = await channels.hold(...args);
       return held && blindly(held);
     },
+    async send(options) {
+      const sent = await channels.send(options);
+      return sent.code === 'SHORT' ? { ...sent, atHome: blindly(sent.atHome) } : sent;
+    },
   };
 };
 

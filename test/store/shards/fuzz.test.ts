@@ -20,7 +20,9 @@ const OPERATIONS = Math.min(WANTED, 1_500);
 const WORLDS = Math.ceil(WANTED / OPERATIONS);
 const LIMIT_MS = 3_600_000;
 const COUNT = 4;
-const MUST_MEET = ['BOOKED', 'INSUFFICIENT_BALANCE', 'REPLAYED', 'sent by home: OK'];
+const MUST_MEET = [
+  ...['BOOKED', 'INSUFFICIENT_BALANCE', 'REPLAYED', 'sent by home: OK', 'sent by home: SHORT'],
+];
 /** Events that some worlds have, and ten worlds together. */
 const MUST_MEET_OFTEN = [
   'replaced',

@@ -1,11 +1,5 @@
 import type { Patch } from '../fuzzing/scripts';
 
-const NOT_NOTED_BY_HOLD = {
-  file: 'hold_purse.lua',
-  from: 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))',
-  to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true",
-};
-
 /** Bugs in the transfers of collateral between shards. */
 export const TRANSFERS = {
   markNotCompared: [
@@ -19,9 +13,12 @@ export const TRANSFERS = {
   nonceOfTheSender: [
     { file: 'send_collateral.lua', from: 'is_home and nonce or tonumber(ARGV[7])', to: 'nonce' },
   ],
-  shardNotNoted: [
-    NOT_NOTED_BY_HOLD,
-    { file: 'send_collateral.lua', from: 'if is_home then', to: 'if false then' },
+  shardNotNoted: [{ file: 'send_collateral.lua', from: 'if is_home then', to: 'if false then' }],
+  shardOfPurseNotNoted: [
+    {
+      file: 'hold_purse.lua',
+      from: 'channel.note_shard(KEYS[2], ARGV[1], tonumber(ARGV[4]))',
+      to: "redis.call('HGET', KEYS[2], ARGV[1]) or '', true",
+    },
   ],
-  shardOfPurseNotNoted: [NOT_NOTED_BY_HOLD],
 } satisfies Readonly<Record<string, readonly Patch[]>>;

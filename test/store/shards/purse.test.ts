@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import type { Redis } from 'ioredis';
 import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
+import { ready } from '../../../src/store/redis/connection';
 import type { Channels } from '../../../src/store/verbs/channels';
 import { startTestRedis } from '../../support/redis';
+import { READY_MS } from '../../support/waiting';
 import { openShardWorld, type ShardWorld, walletWithHome } from './world';
 
 /** Collateral follows its wallet from shard to shard. Four shards on one Redis; every wallet starts with 100 at its home. */
@@ -59,7 +63,7 @@ test('an order gets what it needs from several shards', async () => {
   expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 0, reservedMicro: 100_000_000 });
 });
 
-describe('a wallet with collateral in three shards', () => {
+describe('once the home has noted the shards of a wallet', () => {
   const bytes = Buffer.from(alice.slice(2), 'hex');
   const free = async (k: number): Promise<number> => ((await w.channels.look(k, bytes)).freeMicro ?? 0) / 1e6;
 
@@ -71,9 +75,9 @@ describe('a wallet with collateral in three shards', () => {
     calls.length = 0;
   });
 
-  test('the largest of them pays for an order alone', async () => {
+  test('the largest of them pays for an order alone, and the purse is not held', async () => {
     await w.reserve(2, alice, 30);
-    expect(calls).toEqual(['hold', 'send 1']);
+    expect(calls).toEqual(['send 1']);
     // Shard 1 had the most, 49, and sent four times the 6 that lacked.
     expect(await Promise.all([0, 1, 2].map(free))).toEqual([25, 25, 18]);
   });
@@ -84,7 +88,18 @@ describe('a wallet with collateral in three shards', () => {
     expect([calls.includes('hold'), calls.at(-1)]).toEqual([true, 'send 1']);
   });
 
-  test('several pay for an order that no one can pay for', async () => {
+  test('a connection that was cut is no longer trusted to have them noted', async () => {
+    expect(w.channels.notedOf(0, bytes)).toEqual([1, 2]);
+    const cut = once(w.redis, 'close');
+    (w.redis as Redis).disconnect(true);
+    await cut;
+    await ready(w.redis, READY_MS);
+    expect(w.channels.notedOf(0, bytes)).toBeNull();
+    await w.reserve(2, alice, 30);
+    expect(calls).toEqual(['send 0']);
+  });
+
+  test('several pay for an order that no one can pay for, and the purse is held meanwhile', async () => {
     await w.reserve(2, alice, 90);
     expect(calls).toEqual(['hold', 'send 1', 'send 0']);
     expect(await Promise.all([0, 1, 2].map(free))).toEqual([8, 0, 0]);
@@ -110,11 +125,11 @@ test('an order that is sent twice at once is booked once, and no copy lacks what
     around: (channels) => ({
       ...channels,
       // Between the refusal at the order's shard and the look at all others.
-      async shardsOf(...options) {
+      async send(options) {
         const act = meanwhile;
         meanwhile = null;
         await act?.();
-        return channels.shardsOf(...options);
+        return channels.send(options);
       },
     }),
   });

@@ -60,23 +60,26 @@ test.each([
     () => replica.ask('REPLICAOF NO ONE'),
     () => replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`),
   ],
-])('while the replica %s nothing moves, and when it is back the order runs', async (state, lose, bring) => {
-  // The process has seen the replica then. All of Alice's collateral is at home, however often Bob tried.
-  await reserved(2, bob, 10);
-  await finished();
-  await lose();
-  if (state !== 'is silent') await until('the link is lost', async () => !(await seesReplica()));
-  await refused();
-  expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({ freeMicro: null });
-  // Nothing leaves the home while its hold is not confirmed.
-  expect(await w.inTransit()).toBe(0n);
-  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 100_000_000, reservedMicro: 0 });
-  await bring();
-  await until('the replica is back', seesReplica);
-  await reserved(1, alice, 45);
-  expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 55_000_000, reservedMicro: 45_000_000 });
-  expect(await w.differences()).toEqual([]);
-});
+])(
+  'while the replica %s nothing is taken, and when it is back the order runs',
+  async (state, lose, bring) => {
+    // The process has seen the replica then. All of Alice's collateral is at home, however often Bob tried.
+    await reserved(2, bob, 10);
+    await finished();
+    await lose();
+    if (state !== 'is silent') await until('the link is lost', async () => !(await seesReplica()));
+    await refused();
+    expect(await w.channels.look(1, Buffer.from(alice.slice(2), 'hex'))).toMatchObject({ freeMicro: null });
+    expect(await w.inTransit()).toBe(45_000_000n);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 100_000_000, reservedMicro: 0 });
+    await bring();
+    await until('the replica is back', seesReplica);
+    await finished();
+    await reserved(1, alice, 45);
+    expect(await w.exchange.collateral(alice)).toEqual({ freeMicro: 55_000_000, reservedMicro: 45_000_000 });
+    expect(await w.differences()).toEqual([]);
+  },
+);
 
 test('a transfer waits for a replica on another connection, so the commands of other wallets do not wait', async () => {
   const other = connect({ urls: [master.url] });

@@ -43,6 +43,8 @@ function deadly(channels: Channels, mayDie: () => boolean): Channels {
     take: step(channels.take),
     drain: step(channels.drain),
     hold: step(channels.hold),
+    isHeld: step(channels.isHeld),
+    notedOf: channels.notedOf,
     release: step(channels.release),
     shardsOf: step(channels.shardsOf),
     look: step(channels.look),
