@@ -11,12 +11,20 @@ const TRANSFER = collateralAbi.getFunction('transfer')?.selector ?? '';
 let op: Operating;
 let hostile: Hostile;
 const stopping: (() => Promise<void>)[] = [];
+const traders: Trader[] = [];
+async function newTrader(): Promise<Trader> {
+  const one = await op.trader();
+  traders.push(one);
+  return one;
+}
 beforeAll(async () => {
   op = await startOperating();
   hostile = await makeHostile(op.world);
 });
 afterEach(async () => {
   for (const stop of stopping.splice(0)) await stop();
+  // The order of an innocent maker rests again, and would meet the next taker.
+  for (const { address } of traders.splice(0)) await op.engine.cancelAll(address.toLowerCase(), {});
   await hostile.behave('usual');
   op.errors.length = 0;
 });
@@ -47,7 +55,7 @@ async function failureOf(key: Key) {
 }
 
 test('while it is paused matches wait and no wallet is at fault; a wallet that it refuses alone fails', async () => {
-  const [first, second, banned] = [await op.trader(), await op.trader(), await op.trader()];
+  const [first, second, banned] = [await newTrader(), await newTrader(), await newTrader()];
   const good = await op.match(first, second);
   await hostile.behave('reverts');
   stopping.push(op.operate([0]).stop);
@@ -62,7 +70,7 @@ test('while it is paused matches wait and no wallet is at fault; a wallet that i
 test.each(['maker', 'taker'] as const)(
   'when it begins to refuse the %s alone while the operator looks at a match, that wallet fails, and not the other one',
   async (guilty) => {
-    const [maker, taker] = [await op.trader(), await op.trader()];
+    const [maker, taker] = [await newTrader(), await newTrader()];
     const [banned, innocent] = guilty === 'maker' ? [maker, taker] : [taker, maker];
     const key = await op.match(maker, taker);
     await hostile.behave('reverts');
@@ -78,7 +86,7 @@ test.each(['maker', 'taker'] as const)(
 );
 
 test('when it refuses another wallet of the match at each look, the match fails and no wallet is at fault', async () => {
-  const pair = [await op.trader(), await op.trader()] as const;
+  const pair = [await newTrader(), await newTrader()] as const;
   const key = await op.match(...pair);
   let looks = 0;
   await refuseOnly(pair[0]);
