@@ -3,7 +3,7 @@
 -- them. The caller adds the matches after the mark.
 --
 -- {x}:km               hash: market id -> mark (src/store/records/candle.ts packs it)
--- {x}:m:<id>:k<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
+-- {x}:m:<id>:k<sec>    string: candles of one period in seconds with trades, oldest first, CANDLE_BYTES each, opening with
 --                      their start in minutes since 1970 I4
 --
 -- KEYS     1 {x}:km   2... {x}:m:<id>:k<sec>, the series; then the door

@@ -83,7 +83,7 @@ export function createLogger(
 
 export type Warn = (facts: Readonly<Record<string, unknown>>, what: string) => void;
 
-/** A message that comes again and again is written so often. */
+/** Minimum interval between log lines with the same text. */
 const EVERY_MS = 10_000;
 /** When there are more different messages, all are forgotten, and each is written again at once. */
 const MESSAGES_MAX = 100;

@@ -22,7 +22,7 @@ function archive.admits(archive_key, lease_key, mode_key, token, batch)
     and tonumber(redis.call('GET', mode_key) or '0') ~= book.HALTED
 end
 
--- Notes a batch, and that so many things of one kind leave. It is the first write of each of the scripts.
+-- Notes a batch, and how many things of one kind it archives. It is the first write of each of the scripts.
 function archive.note(archive_key, batch, kind, count)
   redis.call('HSET', archive_key, 'n', integer.text(batch))
   if count > 0 then

@@ -37,7 +37,7 @@ function trades.id(ms, sequence)
   return string.format('%d-%d', ms, sequence)
 end
 
--- Returns the number of settlement records of a match with so many fills.
+-- Returns the number of settlement records of a match, from the number of its fills.
 function trades.parts(fills)
   return math.ceil(fills / ledger.SETTLEMENT_MAKERS_MAX)
 end

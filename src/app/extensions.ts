@@ -63,7 +63,7 @@ export interface ChainBooks extends CliBooks {
   readonly congestion: Congestion;
   /** Before its balances are shown: reads the wallet from the chain, unless the books have seen it lately. */
   refresh(wallet: string): Promise<void>;
-  /** For GET /config. */
+  /** Members of GET /config. */
   readonly facts: ChainConfigFacts;
   readonly samples: readonly (() => Promise<Sample[]>)[];
   /** What an operator should know of: the nodes that this process asks last. */

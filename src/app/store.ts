@@ -95,7 +95,7 @@ interface ExchangeParts extends Verbs, Omit<ShardParts, 'standings' | 'broadcast
   readonly books: ChainBooks | null;
   /** The keys of the shard that has the market. */
   readonly keysOf: (id: MarketId) => Promise<Keys>;
-  /** For operators; null with one shard. */
+  /** What operators see of the shards; null with one. */
   readonly shardOf: (id: MarketId) => Promise<number | null>;
   /** Null with one shard. */
   readonly betweenShards: BetweenShards | null;

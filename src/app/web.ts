@@ -37,7 +37,7 @@ export interface Web extends Running {
   drain(): void;
 }
 
-/** For benchmarks: verifies with this backend instead of the fastest that works. */
+/** Verifies with this backend instead of the fastest that works; benchmarks set it. */
 export interface WebOptions {
   readonly backend?: Backend;
 }

@@ -72,7 +72,7 @@ export interface HttpDeps {
   /** The operators' log. */
   readonly actions: Actions;
   readonly marketList: MarketList;
-  /** For operators; null where the exchange has one shard. */
+  /** What operators see of the shards; null with one. */
   readonly shardOf: (id: MarketId) => Promise<number | null>;
   readonly journal: JournalReads;
   readonly joining: Joining;
@@ -85,13 +85,13 @@ export interface HttpDeps {
   readonly scale: ChainScale;
   /** Reads the wallet from the chain when the books have not seen it lately; nothing with paper funds. */
   readonly freshen: (wallet: string) => Promise<void>;
-  /** For GET /config; null with paper funds. */
+  /** Member of GET /config; null with paper funds. */
   readonly chain: ChainConfigFacts | null;
   /** The files of GET /docs. */
   readonly docs: StaticFiles;
   /** The facts about the program for GET /version. */
   readonly program: Program;
-  /** For /readyz and /config; rejects when Redis does not respond. */
+  /** Shown by /readyz and /config; rejects when Redis does not respond. */
   readonly health: () => Promise<Health>;
   /** The durability and epoch of the exchange, from the last check. */
   readonly standing: () => DurabilityState | null;
@@ -137,7 +137,7 @@ export interface Context extends RouteDeps {
   marketOf(name: string): Promise<Market>;
   /** The market of the query's `marketId`, if present; throws MARKET_NOT_FOUND. */
   marketIdOf(query: Query): Promise<MarketId | undefined>;
-  /** For a market that certainly exists: an order or a balance names it. */
+  /** Terms of a market that certainly exists: an order or a balance names it. */
   termsOf(id: MarketId): Promise<MarketTerms>;
   /** The body of GET /orders/{order_hash}. */
   orderBody(view: OrderView, viewer: Viewer): Promise<ReturnType<typeof presentOrder>>;

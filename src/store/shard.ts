@@ -42,7 +42,7 @@ export interface SharedParts {
 /** The parts that keep and read the data of one shard. With one shard they are the store's. */
 export interface ShardParts {
   readonly keys: Keys;
-  /** Of this shard alone; null where none is configured. */
+  /** The archive of this shard; null where none is configured. */
   readonly archive: Archive | null;
   readonly archivedReads: ArchivedReads;
   readonly standings: ShardDurabilityChecks;

@@ -138,8 +138,7 @@ describe('on a cluster', () => {
     expect(new Set(nodes).size).toBe(2);
     const away = cluster.nodes.find(({ url }) => url.endsWith(nodes[1])) as RunningRedis;
     await away.stop();
-    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into, not typed
-    let rows: any[] = [];
+    let rows: readonly Readonly<Record<string, unknown>>[] = [];
     await until('the shards of the other master are shown', async () => {
       rows = await shell.json('shards', 'list').then(
         ({ shards }) => shards,

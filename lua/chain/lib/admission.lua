@@ -29,7 +29,7 @@ local MARGIN_S = 30
 -- An order's nonce may be so far above the wallet's: one that survives every raise could be filled by a stolen key for ever. The
 -- contract takes a thousand times as much above the nonce that the wallet asked for last. src/exchange/order.ts has it, too.
 local NONCE_AHEAD_MAX = 1000
--- A wallet's numbers serve while they are no older than so many final blocks.
+-- Maximum age of a wallet's reading, in final blocks, at which it still counts.
 local SEEN_BLOCKS = 4
 -- The part that follows a request: the value of matches of a new wallet that may wait for the chain, and that of fresh funds that
 -- counts at once, both 0 for any (micro-units); and the client's address, if known.

@@ -9,7 +9,7 @@ local ledger = require('lib.ledger')
 local caps = {}
 
 caps.FORMAT = '>I7I6'
--- A cap leaves so many blocks after its own; how many of them one call looks at.
+-- Blocks after its own at which a cap is deleted, and maximum caps that one call reads.
 local KEPT_BLOCKS, LOOK_MAX = 1000, 10
 
 -- The field of an asset.

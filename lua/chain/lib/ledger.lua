@@ -46,7 +46,7 @@ ledger.NONCE_MOST = 4294967295
 -- The places of the fields in an open account of collateral.
 ledger.BALANCE, ledger.ALLOWANCE, ledger.RESERVED, ledger.OUT, ledger.PENDING = 1, 2, 3, 4, 5
 ledger.UNSETTLED, ledger.SETTLED, ledger.RESTING, ledger.NONCE, ledger.FLAGS, ledger.BLOCK = 6, 7, 8, 9, 10, 11
--- Of the tokens of Yes. Those of No are NO_FROM places further.
+-- Places of the tokens of Yes. Those of No are NO_FROM places further.
 local T_HELD, T_RESERVED, T_OUT, T_PENDING, NO_FROM, T_BLOCK = 1, 2, 3, 4, 4, 9
 
 -- Packs an account. It ends the script when an amount cannot be stored, so call it before the first write.

@@ -12,7 +12,7 @@ import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
 
-/** Of the worker that follows the chain; nothing of one that waits for its lease. */
+/** Metrics of the worker that holds the observer lease; none while it waits for it. */
 export const observerSamples = ({ head, reorgedBlocks, reorgDepthMax }: ObservationState): Sample[] =>
   head === null
     ? []
@@ -24,7 +24,7 @@ export const observerSamples = ({ head, reorgedBlocks, reorgDepthMax }: Observat
 const COIN_WEI = 1e18;
 const GWEI_WEI = 1e9;
 
-/** Of a worker whose lanes have settled something since it started. */
+/** Metrics of a worker whose lanes have settled something since it started. */
 export const spentSamples = (spent: Spent | null): Sample[] =>
   spent === null
     ? []

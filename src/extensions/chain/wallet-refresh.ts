@@ -35,7 +35,7 @@ export interface WalletRefresh {
 }
 
 const TRIES_MAX = 3;
-/** A reading is shown as it is for so many blocks; while nothing changes, for twice as many each time, up to the most. */
+/** Blocks for which a reading is shown as it is; doubled each time nothing changed, up to the maximum. */
 const FRESH_BLOCKS = 4;
 const FRESH_BLOCKS_MAX = 24;
 /** The most wallets whose last reading is remembered. */

@@ -9,7 +9,7 @@ import type { Rate } from '../../wire/limits';
  * process enforces the limit by itself when Redis is full or away.
  */
 export interface Allowance {
-  /** Takes so many points if they are available. */
+  /** Takes points if they are available. */
   take(key: string, points: number): Left;
   /** Takes points even if they are missing, because the request they pay for was already served. */
   charge(key: string, points: number): void;

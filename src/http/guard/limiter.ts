@@ -32,7 +32,7 @@ const FAUCET_SEC = 3_600;
 /** A small part of the points that an address may use at once. */
 const TOLD_EACH = 20;
 
-/** For RATE_LIMIT=off. */
+/** The limiter with RATE_LIMIT=off. */
 export const noLimiter: Limiter = {
   take: () => Promise.resolve(),
   spend: () => undefined,

@@ -14,7 +14,7 @@ interface NewcomersOptions {
   readonly isKnown: (wallet: string) => Promise<boolean>;
 }
 
-/** For RATE_LIMIT=off. */
+/** No limit, with RATE_LIMIT=off. */
 export const noNewcomers: Newcomers = () => null;
 
 /** The most known wallets in memory. */

@@ -55,7 +55,7 @@ const HELD_ALL_MAX = 10_000;
 /** The clock of all points and of all connections: tests stop it, so that none depends on the speed of a machine. */
 export const paceClock = { nowMs: (): number => performance.now() };
 
-/** For RATE_LIMIT=off. */
+/** No pacing, with RATE_LIMIT=off. */
 export const noPace: Pace = {
   isOn: false,
   charge: () => undefined,

@@ -13,7 +13,7 @@ export interface MarketMoment {
 }
 
 export interface CachedAnswers extends Pick<AnswerCache, 'talk' | 'answer'> {
-  /** For the market that the path names; throws MARKET_NOT_FOUND. */
+  /** Answers about the market that the path names; throws MARKET_NOT_FOUND. */
   momentOf(call: Call<undefined>): Promise<MarketMoment>;
   /** By id, slug or condition id; throws MARKET_NOT_FOUND, also for a draft. */
   publicMarketOf(name: string): Promise<MarketTerms>;

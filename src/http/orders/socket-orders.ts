@@ -128,7 +128,7 @@ const NO_HEADERS = {};
 const NO_PEER = {};
 const NO_QUERY: Query = new Map();
 
-/** Of no payload, of two, and of one that is not JSON. */
+/** Refusals of no payload, of two, and of one that is not JSON. */
 const NOT_ONE_OBJECT = 'an order message has exactly one payload, a JSON object';
 
 /** The message as an HTTP request, or its refusal. */

@@ -42,7 +42,7 @@ export interface Submission {
   readonly arrivedAt: number;
   /** The function that books the order: by default `engine.place`, another one for a replacement. */
   readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
-  /** Of an order of a batch. */
+  /** Set for an order of a batch. */
   readonly turn?: BatchTurn;
 }
 
@@ -195,7 +195,7 @@ function check(
     nonce: Number(signed.nonce),
     feeRateBps: terms.feeRateBps,
     lotLots: terms.lotLots,
-    // For the script 0 means "none", for the caller a moment long past.
+    // The script takes 0 for "none", the caller for a moment long past.
     deadlineMs: body.deadline === undefined ? 0 : Math.min(Math.max(body.deadline, 1), DEADLINE_MAX_MS),
     arrivedMs: nowMs - waitedMs,
     clientOrderId: body.clientOrderId ?? null,

@@ -113,7 +113,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
       cursor = next;
     } while (cursor !== null && changes.length < ROWS_MAX);
     const oldestMs = changes.at(-1)?.atMs ?? sinceMs;
-    // For `all`, the first line is the beginning.
+    // The first line is the beginning of `all`.
     return { changes, fromMs: cursor !== null || sinceMs === 0 ? oldestMs : sinceMs };
   }
 

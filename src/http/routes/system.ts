@@ -165,7 +165,7 @@ const SIZE_LIMITS = {
   queryMembers: QUERY_MEMBERS_MAX,
 };
 
-/** Requests in so many seconds, and the burst that is allowed after a pause. */
+/** Requests in a number of seconds, and the burst that is allowed after a pause. */
 const RATES = Object.fromEntries(
   Object.entries(LIMITS).map(([name, { points, durationSec, burst, by }]) => [
     name,

@@ -89,7 +89,7 @@ export function admit(
   pace.whenPaid(address, request.socket, paid, () => refuse(request, response, pace.debtMs(address)));
 }
 
-/** The address sends so much that its requests do not get their turn. */
+/** The address sends more than its share, so its requests are not served. */
 function refuse(request: MeteredRequest, response: ServerResponse, retryAfterMs: number): void {
   response.setHeader(REQUEST_ID, idFor(request));
   response.setHeader('RateLimit-Policy', `"pace";q=${PACE.pointsPerSecond};w=1;burst=${PACE.burst}`);

@@ -13,7 +13,7 @@ export interface Route {
   readonly path: string;
   /** By method. */
   readonly handlers: ReadonlyMap<string, Handler>;
-  /** For methods that the path does not have. */
+  /** Answers methods that the path does not have. */
   readonly rest: Handler;
 }
 

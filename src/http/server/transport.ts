@@ -53,7 +53,7 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
   ],
 ]);
 
-/** Answers that wait to be taken cost their address a point for each so many bytes, at each look. */
+/** Bytes of unread answers that cost their address one point at each check. */
 const UNTAKEN_BYTES_PER_POINT = 65_536;
 
 /** Node has already sent its answer, or the client has disconnected. */

@@ -31,7 +31,7 @@ export function isRedisUnreachable(error: unknown): boolean {
   );
 }
 
-/** Of a transaction that was discarded, the client keeps the replies before; BullMQ puts words of its own in front of some. */
+/** The client keeps the replies of a discarded transaction; BullMQ adds words of its own in front of some. */
 function messagesOf(error: Error): string[] {
   const { previousErrors = [] } = error as { previousErrors?: readonly Error[] };
   return [error, ...previousErrors].map(({ message }) => message);

@@ -83,7 +83,7 @@ export function openOverShards(
     betweenShards,
     standings,
     ...reading,
-    /** Of each shard. */
+    /** Engine of each shard. */
     engines: parts.map((_, shard) => engineOf(shard)),
     engine: { ...own, createMarket: listing.createMarket },
     marketList: marketListOverShards({ redis, keys, parts: parts.map((part) => part.marketList), doubts }),

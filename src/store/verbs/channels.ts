@@ -15,7 +15,7 @@ export interface SendOptions {
   /** 20 bytes. */
   readonly wallet: Buffer;
   readonly needMicro: number;
-  /** Of the caller's hold; empty without one. */
+  /** Token of the caller's hold; empty without one. */
   readonly token: string;
   /** At the wallet's home the grant of a new wallet, elsewhere the nonce that it has at home. */
   readonly home: { readonly grantMicro: number } | { readonly nonce: number };

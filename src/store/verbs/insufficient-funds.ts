@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { parseScaled } from '../../exchange/units';
 import { scriptRefusal } from '../redis/refusals';
 
-/** A refusal for want of collateral. */
+/** A refusal because the collateral is too little. */
 export interface InsufficientFunds {
   readonly requiredMicro: number;
   readonly availableMicro: number;

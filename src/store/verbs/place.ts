@@ -45,7 +45,7 @@ export interface PlaceRequest extends Deadlines {
   readonly dryRun: boolean;
   /** The address of the client, as src/http/guard/client-address.ts has it; none for orders of the exchange itself. */
   readonly address?: string;
-  /** Of a dry run: the wallet has enough collateral in all shards together (purse.ts). */
+  /** Set for a dry run whose wallet has enough collateral in all shards together (purse.ts). */
   readonly isCovered?: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface ChainPlacing {
   readonly freshMaxMicro: Micro;
   /** Reads a wallet, with its tokens of the market, from the chain into the books. */
   see(wallet: string, marketId: MarketId): Promise<void>;
-  /** Of an asset: the token to approve, and the contract to approve it for. */
+  /** The token to approve for an asset, and the contract to approve it for. */
   approval(asset: 'COLLATERAL' | 'YES' | 'NO'): { readonly token: string; readonly spender: string };
 }
 
@@ -214,7 +214,7 @@ export function createPlace({
       if (before) throw new NotReplaceable(before.record);
     }
     const placed = readReply(request, reply, chain);
-    // Of two that were booked before, either may have left Redis.
+    // Both orders were booked earlier, so either may be archived.
     const told = old?.length || !placed.replayed ? old : await archivedReads.anywhere(oldHash);
     return finish(request, { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null });
   }

@@ -66,7 +66,7 @@ export function createReplicatedWrite(nodes: RedisClient, shards: readonly Keys[
     return { reply, isReplicated: isSame && isConfirmed, link };
   }
 
-  /** Whether so many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
+  /** Whether this many replicas have what was written. A node that has become a replica meanwhile answers WAIT with an error. */
   const confirmed = (node: Redis, replicas: number): Promise<boolean> =>
     node.wait(replicas, WAIT_MS).then(
       (count) => count >= replicas,

@@ -10,7 +10,7 @@ import type { Cancels } from './cancels';
 interface ShardCancelsOptions {
   readonly redis: RedisClient;
   readonly shards: readonly Keys[];
-  /** Of each shard. */
+  /** Archived reads of each shard. */
   readonly archivedByShard: readonly ArchivedReads[];
   readonly parts: readonly Cancels[];
   readonly shardOf: (marketId: MarketId) => Promise<number>;

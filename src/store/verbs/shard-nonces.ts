@@ -20,7 +20,7 @@ interface ShardNoncesOptions {
   readonly shards: readonly Keys[];
   readonly channels: Pick<Channels, 'look' | 'hold' | 'lift'>;
   readonly wallets: WalletShards;
-  /** Of the home of a wallet, where the nonce is raised. */
+  /** The home of a wallet, where the nonce is raised. */
   readonly atHome: (address: string) => Invalidation;
   readonly parts: readonly Invalidation[];
 }

@@ -34,9 +34,8 @@ interface ShardsOptions extends Pick<EngineOptions, 'grantMicro' | 'makersMax'> 
   readonly channels: Channels;
   /** The keys of each shard. */
   readonly shards: readonly Keys[];
-  /** Of each shard; without them nothing has left Redis. */
+  /** Archived reads of each shard; without them nothing is archived. */
   readonly archivedByShard?: readonly ArchivedReads[];
-  /** Of each shard, with an archive. */
   /** Throws MARKET_NOT_FOUND. */
   readonly shardOf: (marketId: MarketId) => Promise<number>;
   readonly onPull?: (end: PullEnd) => void;
@@ -56,7 +55,7 @@ export function createShards(options: ShardsOptions): Shards {
       makersMax: options.makersMax,
       archivedReads: archivedByShard[shard] ?? NO_ARCHIVED_READS,
     });
-  /** For the wallets whose home it is: the first order grants collateral. */
+  /** Engines of the wallets whose home it is: the first order grants collateral. */
   const homes = shards.map(engineWith(grantMicro));
   const parts = shards.map(engineWith(NO_GRANT));
 
