@@ -5,6 +5,7 @@ import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { until } from '../support/waiting';
 import { createShell } from './shell';
 
 let cluster: TestCluster;
@@ -32,17 +33,25 @@ test('doctor names a cluster that stops completely when one master fails, and fa
     PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
     TRUST_PROXY: '1',
   };
+  /** On a busy machine a node may answer too late once: exit code 4. */
+  async function doctor(env: Record<string, string>) {
+    const shell = createShell(cluster.url, env);
+    let last = await shell.exchange('doctor');
+    await until('the nodes answer', async () => {
+      if (last.code === 4) last = await shell.exchange('doctor');
+      return last.code !== 4;
+    });
+    return last;
+  }
   await coverage('yes');
-  const lenient = await createShell(cluster.url).exchange('doctor');
+  const lenient = await doctor({});
   expect(lenient).toMatchObject({ code: 0, err: '' });
   expect(lenient.out).toMatch(/^warn +cluster coverage .*set no on every node$/m);
-  const strict = await createShell(cluster.url, production).exchange('doctor');
+  const strict = await doctor(production);
   expect(strict.code).toBe(1);
   expect(strict.out).toMatch(/^fail +cluster coverage /m);
   await coverage('no');
-  expect((await createShell(cluster.url, production).exchange('doctor')).out).toMatch(
-    /^ok +cluster coverage /m,
-  );
+  expect((await doctor(production)).out).toMatch(/^ok +cluster coverage /m);
 });
 
 test('doctor and /readyz report a moving slot of the book, and requests meanwhile are 503', async () => {

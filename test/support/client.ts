@@ -33,8 +33,8 @@ export async function patiently(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Of a process that is late. It has not begun with the order. */
-const SHED = /^this process has too many orders in progress/;
+/** Refusals of a process that is late, which say that the order was not booked. */
+const NOT_BOOKED = /^(this process has too many orders in progress|the order reached the book too late)/;
 
 /**
  * Plain fetch; JSON in and out. Many tests sign orders in the process of the exchange and make it late: an order that it
@@ -44,7 +44,7 @@ export function createClient(url: string) {
   async function call(method: string, path: string, sent?: Sent): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       const answer = await once(method, path, sent);
-      if (!SHED.test(answer.body?.detail ?? '') || tries === TRIES_MAX) return answer;
+      if (!NOT_BOOKED.test(answer.body?.detail ?? '') || tries === TRIES_MAX) return answer;
       await sleep(PAUSE_MS);
     }
   }
