@@ -6,6 +6,7 @@ import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex, isMatch } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
@@ -59,7 +60,6 @@ const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [2_000, 10_000, 10];
 /** Maximum bytes read for one market: about FILLS_MAX fills. */
 const MATCHES_BYTES = FILLS_MAX * MATCH_FILL.bytes;
 const MARKETS_MAX = 200;
-const NAMES_MAX = 1_000;
 /** Marks move on soon; a settlement that is not CONFIRMED may stay so for long. */
 const [MARKS_MS, HELD_MS] = [500, 5_000];
 
@@ -143,9 +143,7 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   async function settlementsOf(stretches: readonly Stretch[]): Promise<Records> {
     const all = stretches.flatMap(({ matches }) => matches);
     const names = all.flatMap((match) => match.names);
-    const found: (Buffer | null)[] = [];
-    for (let from = 0; from < names.length; from += NAMES_MAX)
-      found.push(...(await redis.hmgetBuffer(keys.settlements, ...names.slice(from, from + NAMES_MAX))));
+    const found = await readFields(redis, keys.settlements, names);
     let at = 0;
     return new Map(
       all.map((match) => {

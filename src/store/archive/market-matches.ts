@@ -1,19 +1,35 @@
 import type { StreamPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
+import { withArchive } from '../lists/list';
+import { type MatchRef, matchName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { ArchivedMatchReads } from './archived-match-reads';
 import { below, entryId, isBefore, matchPlace } from './places';
 
-interface MarketMatchesOptions {
+interface MatchOptions<Name extends keyof ArchivedMatchReads> {
   readonly redis: RedisClient;
   readonly keys: Keys;
-  readonly archivedReads: Pick<ArchivedMatchReads, 'matchesOf'>;
+  readonly archivedReads: Pick<ArchivedMatchReads, Name>;
 }
 
 export interface PackedMatch extends StreamPlace {
   readonly packed: Buffer;
 }
+
+/** Reads matches by their places, as the store packs them; null for one that does not exist. */
+export const createMatchesByPlace = ({ redis, keys, archivedReads }: MatchOptions<'matches'>) =>
+  withArchive(
+    (refs: readonly MatchRef[]) =>
+      Promise.all(
+        refs.map(async (ref) => {
+          const [entry] = await redis.xrangeBuffer(keys.trades(ref.marketId), entryId(ref), entryId(ref));
+          return entry?.[1][1];
+        }),
+      ),
+    archivedReads.matches,
+    matchName,
+  );
 
 /** The first matches of a stretch, `most` of them; fewer when it has no more. */
 export type MarketMatches = (id: MarketId, stretch: Stretch<StreamPlace>) => Promise<readonly PackedMatch[]>;
@@ -22,7 +38,11 @@ export type MarketMatches = (id: MarketId, stretch: Stretch<StreamPlace>) => Pro
  * Reads a market's matches from Redis and, before the first of them there, from the archive. Redis is asked first, in both
  * directions: what leaves it meanwhile has been read, and what had left it before is in the archive.
  */
-export function createMarketMatches({ redis, keys, archivedReads }: MarketMatchesOptions): MarketMatches {
+export function createMarketMatches({
+  redis,
+  keys,
+  archivedReads,
+}: MatchOptions<'matchesOf'>): MarketMatches {
   async function inRedis(
     id: MarketId,
     { from, to, descending, most }: Stretch<StreamPlace>,

@@ -10,6 +10,7 @@ import {
   settlementName,
 } from '../records/settlement';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Match } from './check-matches';
@@ -49,9 +50,8 @@ export function createSettlementChecks(options: SettlementChecksOptions): Settle
       settlementName({ marketId: match.marketId, sequence: match.place.sequence, part }),
     );
 
-  async function records(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
-    return names.length === 0 ? [] : redis.hmgetBuffer(keys.settlements, ...names);
-  }
+  const records = (names: readonly Buffer[]): Promise<(Buffer | null)[]> =>
+    readFields(redis, keys.settlements, names);
 
   function check(match: Match, isSound: boolean, records: readonly (Buffer | null)[]): void {
     const { marketId, place } = match;

@@ -18,6 +18,7 @@ import {
 import { LEFT } from '../records/layout';
 import { countFills, withoutFills } from '../records/order';
 import { settlementName } from '../records/settlement';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -167,7 +168,7 @@ export function createSeries({ redis, run, keys, archivedReads = NO_ARCHIVED_REA
         settlementName({ marketId: id, sequence, part }),
       );
     });
-    const records = names.length > 0 ? await redis.hmgetBuffer(keys.settlements, ...names) : [];
+    const records = await readFields(redis, keys.settlements, names);
     const found: MatchEntry[] = [];
     let at = 0;
     for (const [i, [entry, [field, packed]]] of entries.entries()) {

@@ -4,6 +4,7 @@ import { lots, type Micro, micro } from '../../exchange/units';
 import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import { type Strikes, unpackStrikes } from '../records/strikes';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { APPROVED, HAS_CODE } from './readings';
@@ -77,7 +78,6 @@ export interface ChainAccounts {
 }
 
 const PAGE = 1_000;
-const READ_MAX = 1_000;
 const ADDRESS_BYTES = 20;
 const OUTCOMES = ['0', '1'] as const;
 
@@ -132,12 +132,8 @@ export function createChainAccounts({
 
   async function unsettledMicro(): Promise<number> {
     const wallets = (await exposed()).map(({ address }) => addressBytes(address));
-    let sum = 0;
-    for (let from = 0; from < wallets.length; from += READ_MAX) {
-      const packed = await redis.hmgetBuffer(keys.cash, ...wallets.slice(from, from + READ_MAX));
-      for (const one of packed) if (one) sum += CHAIN_CASH.read(one).unsettledMicro;
-    }
-    return sum;
+    const packed = await readFields(redis, keys.cash, wallets);
+    return packed.reduce((sum, one) => sum + (one ? CHAIN_CASH.read(one).unsettledMicro : 0), 0);
   }
 
   async function chainAccount(address: string): Promise<ChainAccount | null> {
@@ -184,16 +180,13 @@ export function createChainAccounts({
   }
 
   async function settledLots(orderHashes: readonly string[]): Promise<ReadonlyMap<string, SettledLots>> {
+    const packed = await readFields(redis, keys.settledLots, orderHashes.map(hashBytes));
     const found = new Map<string, SettledLots>();
-    for (let from = 0; from < orderHashes.length; from += READ_MAX) {
-      const some = orderHashes.slice(from, from + READ_MAX);
-      const packed = await redis.hmgetBuffer(keys.settledLots, ...some.map(hashBytes));
-      for (const [i, hash] of some.entries()) {
-        const record = packed[i];
-        if (!record) continue;
-        const read = SETTLED_LOTS.read(record);
-        found.set(hash, { settledLots: lots(read.settledLots), failedLots: lots(read.failedLots) });
-      }
+    for (const [i, hash] of orderHashes.entries()) {
+      const record = packed[i];
+      if (!record) continue;
+      const read = SETTLED_LOTS.read(record);
+      found.set(hash, { settledLots: lots(read.settledLots), failedLots: lots(read.failedLots) });
     }
     return found;
   }

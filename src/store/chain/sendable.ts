@@ -8,6 +8,7 @@ import {
   settlementKey,
   settlementName,
 } from '../records/settlement';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
@@ -64,7 +65,7 @@ export function createSendable({ redis, keys }: Door): Sendable {
       const from = place === null ? '-' : Buffer.concat([Buffer.from('('), place]);
       const found = await redis.zrangebylexBuffer(keys.unsettled, from, '+', 'LIMIT', 0, STEP);
       const names = found.map((member) => member.subarray(LIST_PLACE.bytes));
-      const packed = names.length === 0 ? [] : await redis.hmgetBuffer(keys.settlements, ...names);
+      const packed = await readFields(redis, keys.settlements, names);
       return {
         records: names.flatMap((name, i) => waiting(settlementKey(name), packed[i])),
         last: found.at(-1) ?? place,
@@ -72,8 +73,7 @@ export function createSendable({ redis, keys }: Door): Sendable {
       };
     },
     async among(wanted) {
-      if (wanted.length === 0) return [];
-      const packed = await redis.hmgetBuffer(keys.settlements, ...wanted.map(settlementName));
+      const packed = await readFields(redis, keys.settlements, wanted.map(settlementName));
       return wanted.flatMap((key, i) => waiting(key, packed[i]));
     },
   };

@@ -1,9 +1,10 @@
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
+import { type ArchivedMatchReads, NO_ARCHIVED_MATCHES } from '../archive/archived-match-reads';
+import { createMatchesByPlace } from '../archive/market-matches';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';
-import { type MatchRef, matchName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
@@ -61,11 +62,6 @@ export interface Broadcasts extends BroadcastReads {
   ): Promise<void>;
 }
 
-/** The matches that have left Redis, by the names of their places. */
-interface LeftMatches {
-  readonly matches: (refs: readonly MatchRef[]) => Promise<ReadonlyMap<string, Buffer>>;
-}
-
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /**
@@ -76,14 +72,16 @@ export function createBroadcasts({
   redis,
   run,
   keys,
-  archivedReads = { matches: async () => new Map() },
+  archivedReads = NO_ARCHIVED_MATCHES,
 }: {
   redis: RedisClient;
   run: RunScript;
   keys: Keys;
   /** Without it nothing has left Redis. */
-  archivedReads?: LeftMatches;
+  archivedReads?: ArchivedMatchReads;
 }): Broadcasts {
+  const byPlace = createMatchesByPlace({ redis, keys, archivedReads });
+
   async function publish(
     token: string,
     lifeMs: number,
@@ -150,20 +148,13 @@ export function createBroadcasts({
     const found: Fill[] = [];
     for (let from = 0; from < matches.length; from += READ_MAX) {
       const refs = matches.slice(from, from + READ_MAX).map((match) => ({ ...match, marketId: id }));
-      const packed = await Promise.all(refs.map(packedMatch));
-      const left = await archivedReads.matches(refs.filter((_, i) => !packed[i]));
-      for (const [i, ref] of refs.entries()) {
-        const match = packed[i] ?? left.get(matchName(ref));
-        if (match) found.push(...decodeFills(ref.tradeMs, ref.sequence, match));
+      const packed = await byPlace(refs);
+      for (const [i, { tradeMs, sequence: number }] of refs.entries()) {
+        const match = packed[i];
+        if (match) found.push(...decodeFills(tradeMs, number, match));
       }
     }
     return found;
-  }
-
-  async function packedMatch({ marketId, tradeMs, sequence: number }: MatchRef): Promise<Buffer | undefined> {
-    const at = `${tradeMs}-${number}`;
-    const [entry] = (await redis.xrangeBuffer(keys.trades(marketId), at, at)) as unknown as Entry[];
-    return entry?.[1][1];
   }
 
   return {

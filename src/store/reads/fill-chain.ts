@@ -5,6 +5,7 @@ import { isSamePlace, matchPlace } from '../archive/places';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
+import type { FoundOrder } from './order-records';
 
 interface FillChainOptions {
   readonly run: RunScript;
@@ -30,12 +31,6 @@ export interface FillChain {
   read(orderHash: string, from: FillPlace, most: number): Promise<OrderAndFills | null>;
   /** The newest fills of each of these orders, with one query for all that has left; null for one that is not there any more. */
   newest(orders: readonly FoundOrder[], most: number): Promise<(OrderAndFills | null)[]>;
-}
-
-/** An order as it was found; one that has left Redis is in the archive, with all of its matches. */
-export interface FoundOrder {
-  readonly record: OrderRecord;
-  readonly hasLeft: boolean;
 }
 
 /** The fills of an order that Redis has, and the match from which on they are in the archive. */

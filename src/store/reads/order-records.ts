@@ -1,35 +1,45 @@
 import type { ArchivedReads } from '../archive/archived-reads';
+import { withArchive } from '../lists/list';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** Records read in one call. */
-const READ_MAX = 500;
+interface OrderRecordsOptions {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedReads, 'records'>;
+}
+
+/** An order as it was found; one that has left Redis is in the archive, with all of its matches. */
+export interface FoundOrder {
+  readonly record: OrderRecord;
+  readonly hasLeft: boolean;
+}
 
 export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyMap<string, OrderRecord>>;
 
-/** Reads the present records of many orders, by hash, without their fills. */
-export function createOrderRecords({
-  redis,
-  keys,
-  archivedReads,
-}: {
-  redis: RedisClient;
-  keys: Keys;
-  archivedReads: ArchivedReads;
-}): OrderRecords {
-  return async (orderHashes) => {
-    const found = new Map<string, OrderRecord>();
-    for (let from = 0; from < orderHashes.length; from += READ_MAX) {
-      const part = orderHashes.slice(from, from + READ_MAX);
-      const packed = await redis.hmgetBuffer(keys.orders, ...part.map(hashBytes));
-      for (const [i, hash] of part.entries()) {
-        const record = packed[i];
-        if (record) found.set(hash, decodeOrder(hash, record));
-      }
-    }
-    const gone = await archivedReads.records(orderHashes.filter((hash) => !found.has(hash)));
-    for (const [hash, record] of gone) found.set(hash, record);
-    return found;
-  };
+/** Reads the present records of many orders, without their fills; null for an order that does not exist. */
+export function createFoundOrders({ redis, keys, archivedReads }: OrderRecordsOptions) {
+  async function here(orderHashes: readonly string[]): Promise<(FoundOrder | null)[]> {
+    const packed = await readFields(redis, keys.orders, orderHashes.map(hashBytes));
+    return orderHashes.map((hash, i) => {
+      const record = packed[i];
+      return record ? { record: decodeOrder(hash, record), hasLeft: false } : null;
+    });
+  }
+
+  async function archived(orderHashes: readonly string[]): Promise<ReadonlyMap<string, FoundOrder>> {
+    const left = await archivedReads.records(orderHashes);
+    return new Map([...left].map(([hash, record]) => [hash, { record, hasLeft: true }]));
+  }
+
+  return withArchive(here, archived, (hash) => hash);
+}
+
+/** The same by hash; an order that does not exist is missing. */
+export function createOrderRecords(options: OrderRecordsOptions): OrderRecords {
+  const read = createFoundOrders(options);
+  return async (orderHashes) =>
+    new Map((await read(orderHashes)).flatMap((one) => (one ? [[one.record.orderHash, one.record]] : [])));
 }

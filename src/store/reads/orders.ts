@@ -8,14 +8,8 @@ import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '.
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
-import {
-  createFillChain,
-  type FillPlace,
-  type FoundOrder,
-  NEWEST_FILL,
-  type OrderAndFills,
-} from './fill-chain';
-import { createOrderRecords, type OrderRecords } from './order-records';
+import { createFillChain, type FillPlace, NEWEST_FILL, type OrderAndFills } from './fill-chain';
+import { createOrderRecords, type FoundOrder, type OrderRecords } from './order-records';
 
 interface OrderReadsOptions {
   readonly redis: RedisClient;

@@ -4,7 +4,7 @@ import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/order-views';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import type { FoundOrder } from './fill-chain';
+import { createFoundOrders, type FoundOrder } from './order-records';
 
 interface WalletIndexOptions {
   readonly redis: RedisClient;
@@ -65,6 +65,8 @@ export function createWalletReads({ views, ...options }: WalletReadsOptions): Wa
 
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
 export function createWalletIndex({ redis, keys, archivedReads }: WalletIndexOptions): WalletIndex {
+  const foundOrders = createFoundOrders({ redis, keys, archivedReads });
+
   /**
    * Open orders are read first and the archive last, so an order that becomes final or leaves Redis meanwhile is seen twice, not
    * missed.
@@ -92,19 +94,12 @@ export function createWalletIndex({ redis, keys, archivedReads }: WalletIndexOpt
   }
 
   async function records(found: readonly WalletEntry[]): Promise<FoundOrder[]> {
-    const here = found.filter(({ record }) => record === undefined);
-    const packed =
-      here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
-    const left = here.filter((_, i) => !packed[i]).map(({ hash }) => hashHex(hash));
-    const gone = await archivedReads.records(left);
-    const known = new Map(here.map(({ hash }, i) => [hashHex(hash), packed[i]]));
-    return found.flatMap(({ hash, record }): FoundOrder[] => {
-      const orderHash = hashHex(hash);
-      const stored = known.get(orderHash);
-      if (stored) return [{ record: decodeOrder(orderHash, stored), hasLeft: false }];
-      const left = record ? decodeOrder(orderHash, record) : gone.get(orderHash);
-      return left ? [{ record: left, hasLeft: true }] : [];
-    });
+    const unread = found.filter(({ record }) => record === undefined);
+    const read = await foundOrders(unread.map(({ hash }) => hashHex(hash)));
+    const archived = found.flatMap(({ hash, record }): FoundOrder[] =>
+      record ? [{ record: decodeOrder(hashHex(hash), record), hasLeft: true }] : [],
+    );
+    return [...archived, ...read.flatMap((one) => one ?? [])];
   }
 
   return { entries, records };

@@ -2,13 +2,13 @@ import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { createMatchesByPlace } from '../archive/market-matches';
 import { kindOf, matchOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
   decodeSettlementState,
   type MatchFacts,
   type MatchRef,
-  matchName,
   recordOf,
   settlementName,
   settlementUpdatedMs,
@@ -86,6 +86,8 @@ export function createMatches({
   funds = 'paper',
   saw = () => undefined,
 }: MatchesOptions): Matches {
+  const byPlace = createMatchesByPlace({ redis, keys, archivedReads });
+
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
     const matches: MatchRef[] = [];
@@ -100,15 +102,8 @@ export function createMatches({
   }
 
   async function load(refs: readonly MatchRef[]): Promise<(StoredMatch | Error)[]> {
-    const entries = await Promise.all(
-      refs.map(async ({ marketId, tradeMs, sequence }) => {
-        const id = `${tradeMs}-${sequence}`;
-        const [entry] = await redis.xrangeBuffer(keys.trades(marketId), id, id);
-        return entry?.[1][1];
-      }),
-    );
-    const left = await archivedReads.matches(refs.filter((_, i) => !entries[i]));
-    const fills = refs.map((ref, i) => fillsOf(ref, entries[i] ?? left.get(matchName(ref))));
+    const packed = await byPlace(refs);
+    const fills = refs.map((ref, i) => fillsOf(ref, packed[i] ?? null));
     const hashes = new Set<string>();
     for (const list of fills) {
       if (list instanceof Error) continue;
@@ -204,7 +199,7 @@ const factsOf = (marketId: MarketId, entry: Entry): MatchFacts => ({
   takerHash: hashHex(entry[1][1].subarray(0, 32)),
 });
 
-function fillsOf({ marketId, tradeMs, sequence }: MatchRef, packed: Buffer | undefined): Fill[] | Error {
+function fillsOf({ marketId, tradeMs, sequence }: MatchRef, packed: Buffer | null): Fill[] | Error {
   if (!packed) return new NoSuchMatch(`no match ${sequence} in market ${marketId}`);
   try {
     return decodeFills(tradeMs, sequence, packed);

@@ -7,8 +7,10 @@ import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/statu
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
 import { inBlock, type MinedIn, minedOf } from '../chain/mined';
+import { withArchive } from '../lists/list';
+import { createOrderRecords, type OrderRecords } from '../reads/order-records';
 import { LIST_PLACE } from '../records/layout';
-import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
+import { hashBytes, type OrderRecord } from '../records/order';
 import {
   decodeSettlement,
   decodeSettlementState,
@@ -22,6 +24,7 @@ import {
   settlementKey,
   settlementName,
 } from '../records/settlement';
+import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlementList, type SettlementEntry, type SettlementList } from './settlement-list';
@@ -75,7 +78,7 @@ export interface Settlements {
   /** A stretch of the list of all, or of a market's. */
   readonly listed: SettlementList;
   /** Returns the stored ones of these orders, by hash. */
-  orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>>;
+  readonly orders: OrderRecords;
   /** The orders that these records name, by hash. */
   ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>>;
   /** The number of unsettled records, the time since the oldest waits, and the number of failures. */
@@ -84,8 +87,6 @@ export interface Settlements {
 
 /** Records written in one call; a hundred take Redis about two milliseconds. */
 const RECORDS_MAX = 100;
-/** Fields read in one call. */
-const READ_MAX = 1_000;
 /** Records read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 200;
 const STEPS_MAX = 25;
@@ -130,6 +131,7 @@ export function createSettlements({
     const shown = inBlock(state, mined);
     return failedWallet === undefined ? shown : { ...shown, failedWallet: checksum(failedWallet) };
   };
+  const orders = createOrderRecords({ redis, keys, archivedReads });
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
   async function record(
@@ -159,19 +161,14 @@ export function createSettlements({
     return (await run('move_settlement', scriptKeys, [keys.prefix, ...about, code, transaction])) === 1;
   }
 
-  async function packed(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
-    const found: (Buffer | null)[] = [];
-    for (let from = 0; from < names.length; from += READ_MAX) {
-      found.push(...(await redis.hmgetBuffer(settlements, ...names.slice(from, from + READ_MAX))));
-    }
-    return found;
-  }
+  const packed = (names: readonly Buffer[]): Promise<(Buffer | null)[]> =>
+    readFields(redis, settlements, names);
 
-  async function anywhere(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
-    const here = await packed(names);
-    const left = await archivedReads.settlements(names.filter((_, i) => !here[i]).map(settlementKey));
-    return here.map((record, i) => record ?? left.get(names[i]?.toString('latin1') ?? '') ?? null);
-  }
+  const anywhere = withArchive(
+    packed,
+    (names) => archivedReads.settlements(names.map(settlementKey)),
+    (name) => name.toString('latin1'),
+  );
 
   async function find(key: SettlementKey): Promise<SettlementRecord | null> {
     const names = [settlementName(key)];
@@ -269,21 +266,6 @@ export function createSettlements({
       for (const hash of [settlement.takerHash, ...settlement.makerHashes]) hashes.add(hash);
     }
     return orders([...hashes]);
-  }
-
-  async function orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>> {
-    const found = new Map<string, OrderRecord>();
-    for (let from = 0; from < hashes.length; from += READ_MAX) {
-      const part = hashes.slice(from, from + READ_MAX);
-      const stored = await redis.hmgetBuffer(keys.orders, ...part.map(hashBytes));
-      for (const [i, hash] of part.entries()) {
-        const record = stored[i];
-        if (record) found.set(hash, decodeOrder(hash, record));
-      }
-    }
-    const left = await archivedReads.records(hashes.filter((hash) => !found.has(hash)));
-    for (const [hash, record] of left) found.set(hash, record);
-    return found;
   }
 
   async function counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }> {

@@ -5,7 +5,7 @@ import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
 import type { AnswerCache } from '../reads/answer-cache';
-import type { FoundOrder } from '../reads/fill-chain';
+import type { FoundOrder } from '../reads/order-records';
 import type { OrderReads } from '../reads/orders';
 import { marketKey, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';

@@ -102,7 +102,7 @@ export function settlementsOverShards(
       ),
     list: listOverShards(parts, directory),
     listed: listedOverShards(parts, directory),
-    orders: async (hashes) => new Map(await places.records(hashes)),
+    orders: places.records,
     ordersOf,
     counts,
   };
