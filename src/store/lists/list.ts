@@ -13,3 +13,65 @@ export function withArchive<Id, Row>(
     return ids.map((id, i) => found[i] ?? left.get(nameOf(id)) ?? null);
   };
 }
+
+/** Asks each shard for its own items, all shards at once. */
+export async function byShard<Item, Answer>(
+  items: readonly Item[],
+  shardOf: (item: Item) => number | Promise<number>,
+  ask: (shard: number, own: readonly Item[]) => Promise<Answer>,
+): Promise<Answer[]> {
+  const shards = await Promise.all(items.map(shardOf));
+  const ownOf = (shard: number): Item[] => items.filter((_, i) => shards[i] === shard);
+  return Promise.all([...new Set(shards)].map((shard) => ask(shard, ownOf(shard))));
+}
+
+/** The same for one row of each item; the rows are in the order of the items. */
+export async function overShards<Item, Row>(
+  items: readonly Item[],
+  shardOf: (item: Item) => number | Promise<number>,
+  read: (shard: number, own: readonly Item[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows = new Map<Item, Row>();
+  await byShard(items, shardOf, async (shard, own) => {
+    for (const [i, row] of (await read(shard, own)).entries()) rows.set(own[i] as Item, row);
+  });
+  return items.map((item) => rows.get(item) as Row);
+}
+
+/** The next rows of a list, and the place behind which it may have more; null at its end. */
+export interface Part<Place, Row> {
+  readonly rows: readonly Row[];
+  readonly end: Place | null;
+}
+
+/** Merges the next rows of several lists up to the first of their ends: what a list has behind its end is not known. */
+export function mergeParts<Place, Row extends Place>(
+  parts: readonly Part<Place, Row>[],
+  compare: (a: Place, b: Place) => number,
+): { readonly rows: Row[]; readonly end: Place | null } {
+  const [end = null] = parts.flatMap((part) => (part.end === null ? [] : [part.end])).sort(compare);
+  const rows = parts.flatMap((part) => part.rows);
+  return { rows: rows.filter((row) => end === null || compare(row, end) <= 0).sort(compare), end };
+}
+
+/**
+ * Reads a page in steps. A filter that matches little gets a short page, and a cursor behind its last step. The cursor of a full page is
+ * that of its last row.
+ */
+export async function readPage<Row>(
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
+  stepsMax: number,
+  cursorOf: (row: Row) => string,
+  read: (cursor: string | null) => Promise<Part<string, Row>>,
+): Promise<{ readonly rows: readonly Row[]; readonly next: string | null }> {
+  const rows: Row[] = [];
+  let end = cursor;
+  for (let step = 0; step < stepsMax && rows.length <= limit; step++) {
+    const part = await read(end);
+    rows.push(...part.rows);
+    end = part.end;
+    if (end === null) break;
+  }
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { rows: rows.slice(0, limit), next: last === undefined ? end : cursorOf(last) };
+}

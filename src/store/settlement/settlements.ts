@@ -7,7 +7,7 @@ import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/statu
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
 import { inBlock, type MinedIn, minedOf } from '../chain/mined';
-import { withArchive } from '../lists/list';
+import { readPage, withArchive } from '../lists/list';
 import { createOrderRecords, type OrderRecords } from '../reads/order-records';
 import { LIST_PLACE } from '../records/layout';
 import { hashBytes, type OrderRecord } from '../records/order';
@@ -212,32 +212,21 @@ export function createSettlements({
     page: { limit: number; cursor: string | null },
   ): Promise<SettlementsPage> {
     if (page.cursor !== null && !CURSOR.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
-    const read =
-      filter.status && !ended.includes(filter.status)
-        ? openOnes
-        : (from: string | null) => listedOf(filter.marketId, from);
-    const shown: SettlementRecord[] = [];
-    let from = page.cursor;
-    let more = true;
-    for (let step = 0; step < STEPS_MAX && more && shown.length <= page.limit; step++) {
-      const found = await read(from);
+    const isOpen = filter.status && !ended.includes(filter.status);
+    const { rows, next } = await readPage(page, STEPS_MAX, listIdOf, async (cursor) => {
+      const found = await (isOpen ? openOnes(cursor) : listedOf(filter.marketId, cursor));
       const mined = await minedOf(
         slotKey,
         found.map(({ key }) => settlementName(key)),
         found.map(({ record }) => record),
       );
-      for (const [i, { key, record }] of found.entries()) {
-        const one = record && shownOf(decodeSettlement(key, record), mined[i] ?? null);
-        if (one && passes(one, filter)) shown.push(one);
-      }
-      const last = found.at(-1);
-      from = last ? listedId(last) : from;
-      more = found.length === STEP;
-    }
-    const records = shown.slice(0, page.limit);
-    const isCut = shown.length > page.limit;
-    const next = isCut ? (records.at(-1)?.listId ?? null) : more ? from : null;
-    return { records, orders: await ordersOf(records), next };
+      const shown = found.flatMap(({ key, record }, i) =>
+        record ? shownOf(decodeSettlement(key, record), mined[i] ?? null) : [],
+      );
+      const last = found.length === STEP ? found.at(-1) : undefined;
+      return { rows: shown.filter((one) => passes(one, filter)), end: last ? listedId(last) : null };
+    });
+    return { records: rows, orders: await ordersOf(rows), next };
   }
 
   const listed = createSettlementList({ redis, keys, packed, archivedReads });
@@ -287,3 +276,5 @@ export function createSettlements({
 const passes = (record: SettlementRecord, { status, marketId }: SettlementsFilter): boolean =>
   (status === undefined || record.settlementStatus === status) &&
   (marketId === undefined || record.marketId === marketId);
+
+const listIdOf = ({ listId }: SettlementRecord): string => listId;

@@ -4,12 +4,11 @@ import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
+import { overShards } from '../lists/list';
 import type { AnswerCache } from '../reads/answer-cache';
-import type { FoundOrder } from '../reads/order-records';
 import type { OrderReads } from '../reads/orders';
 import { marketKey, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
-import type { OrderView } from '../records/order-views';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createBalances } from './balances';
@@ -89,22 +88,18 @@ function ordersOverShards(parts: readonly Reads[], directory: Directory, places:
   const ask = <T>(hash: string, question: (part: Reads) => Promise<T | null>): Promise<T | null> =>
     places.ask(hash, (shard) => question(partAt(parts, shard)));
 
-  async function views(found: readonly FoundOrder[]): Promise<(OrderView | null)[]> {
-    const shards = await Promise.all(found.map(({ record }) => directory.shardOf(record.marketId)));
-    const answers = await Promise.all(
-      parts.map((part, shard) => part.views(found.filter((_, i) => shards[i] === shard))),
-    );
-    const next = answers.map((list) => list.values());
-    return shards.map((shard) => partAt(next, shard).next().value ?? null);
-  }
-
   return {
     order: (hash) => ask(hash, (part) => part.order(hash)),
     placed: (hash) => ask(hash, (part) => part.placed(hash)),
     orderFills: (hash, page) => ask(hash, (part) => part.orderFills(hash, page)),
     shownFills: async (record, fills) =>
       (await partOf(directory, parts, record.marketId)).shownFills(record, fills),
-    views,
+    views: (found) =>
+      overShards(
+        found,
+        ({ record }) => directory.shardOf(record.marketId),
+        (shard, own) => partAt(parts, shard).views(own),
+      ),
     records: places.records,
   };
 }

@@ -2,10 +2,11 @@ import type { ListPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { aboveListed, compareListed, listedId, listedPlace } from '../archive/places';
+import { byShard, mergeParts, overShards, readPage } from '../lists/list';
 import type { OrderRecord } from '../records/order';
-import { type SettlementRecord, settlementKey } from '../records/settlement';
+import { settlementKey } from '../records/settlement';
 import type { SettlementList } from '../settlement/settlement-list';
-import type { Settlements, SettlementsFilter, SettlementsPage } from '../settlement/settlements';
+import type { Settlements } from '../settlement/settlements';
 import { type Directory, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 import { partAt } from './wallet-shards';
@@ -19,13 +20,6 @@ const CURSOR = /^(\d{1,15}-\d{1,9})-(\d{1,2})$/;
 interface MergedPlace extends ListPlace {
   readonly shard: number;
 }
-type Placed = MergedPlace & { readonly record: SettlementRecord };
-
-interface Step extends Pick<SettlementsPage, 'orders'> {
-  readonly found: readonly Placed[];
-  /** All that is behind `found` is behind this place, too; null at the end. */
-  readonly end: MergedPlace | null;
-}
 
 /**
  * The settlements of all shards. A record is in the shard of its market. The list of all is merged by the time at which a record was
@@ -37,29 +31,8 @@ export function settlementsOverShards(
   places: Pick<OrderPlaces, 'records'>,
 ): Settlements {
   const of = (marketId: MarketId): Promise<Settlements> => partOf(directory, parts, marketId);
-
-  /** Asks each shard for the items of its markets; answers in the order of the items. */
-  async function each<T, R>(
-    items: readonly T[],
-    marketOf: (item: T) => MarketId,
-    ask: (part: Settlements, own: readonly T[]) => Promise<readonly R[]>,
-  ): Promise<R[]> {
-    const shards = await Promise.all(items.map((item) => directory.shardOf(marketOf(item))));
-    const asked = [...new Set(shards)].map(async (shard) => {
-      const own = items.filter((_, i) => shards[i] === shard);
-      return [shard, (await ask(partAt(parts, shard), own)).values()] as const;
-    });
-    const answers = new Map(await Promise.all(asked));
-    return shards.map((shard) => answers.get(shard)?.next().value as R);
-  }
-
-  async function ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>> {
-    const shards = await Promise.all(records.map(({ marketId }) => directory.shardOf(marketId)));
-    const asked = [...new Set(shards)].map((shard) =>
-      partAt(parts, shard).ordersOf(records.filter((_, i) => shards[i] === shard)),
-    );
-    return new Map((await Promise.all(asked)).flatMap((orders) => [...orders]));
-  }
+  const shardOf = ({ marketId }: { readonly marketId: MarketId }): Promise<number> =>
+    directory.shardOf(marketId);
 
   async function counts() {
     const all = await Promise.all(parts.map((part) => part.counts()));
@@ -73,84 +46,61 @@ export function settlementsOverShards(
 
   return {
     async record(list, status) {
-      const shards = await Promise.all(list.map(({ ref }) => directory.shardOf(ref.marketId)));
-      const written = parts.map((part, shard) =>
-        part.record(
-          list.filter((_, i) => shards[i] === shard),
-          status,
-        ),
+      const written = await byShard(
+        list,
+        ({ ref }) => shardOf(ref),
+        (shard, own) => partAt(parts, shard).record(own, status),
       );
-      return (await Promise.all(written)).reduce((sum, some) => sum + some, 0);
+      return written.reduce((sum, some) => sum + some, 0);
     },
     move: async (key, ...to) => (await of(key.marketId)).move(key, ...to),
     packed: (names) =>
-      each(
+      overShards(
         names,
-        (name) => settlementKey(name).marketId,
-        (part, own) => part.packed(own),
+        (name) => shardOf(settlementKey(name)),
+        (shard, own) => partAt(parts, shard).packed(own),
       ),
     async find(key) {
       const shard = await directory.find(key.marketId);
       return shard === null ? null : partAt(parts, shard).find(key);
     },
     show: async (marketId, fills) => (await of(marketId)).show(marketId, fills),
-    showAll: (lists) =>
-      each(
-        lists,
-        ({ marketId }) => marketId,
-        (part, own) => part.showAll(own),
-      ),
+    showAll: (lists) => overShards(lists, shardOf, (shard, own) => partAt(parts, shard).showAll(own)),
     list: listOverShards(parts, directory),
     listed: listedOverShards(parts, directory),
     orders: places.records,
-    ordersOf,
+    async ordersOf(records) {
+      const found = await byShard(records, shardOf, (shard, own) => partAt(parts, shard).ordersOf(own));
+      return new Map(found.flatMap((orders) => [...orders]));
+    },
     counts,
   };
 }
 
 /** The pages of the list. Those of one market are pages of its shard, with cursors of that shard. */
 function listOverShards(parts: readonly Settlements[], directory: Directory): Settlements['list'] {
-  async function list(
-    filter: SettlementsFilter,
-    page: { limit: number; cursor: string | null },
-  ): Promise<SettlementsPage> {
-    let from = page.cursor === null ? null : parseCursor(page.cursor);
-    const found: Placed[] = [];
-    const orders = new Map<string, OrderRecord>();
-    let end: MergedPlace | null = from;
-    for (let step = 0; step < STEPS_MAX && found.length <= page.limit; step++) {
-      const next = await stepFrom(filter, from, page.limit);
-      found.push(...next.found);
-      for (const [hash, order] of next.orders) orders.set(hash, order);
-      end = next.end;
-      if (end === null) break;
-      from = end;
-    }
-    const shown = found.slice(0, page.limit);
-    const last = found.length > page.limit ? shown.at(-1) : end;
-    return { records: shown.map(({ record }) => record), orders, next: last ? cursorOf(last) : null };
-  }
-
-  async function stepFrom(filter: SettlementsFilter, from: MergedPlace | null, limit: number): Promise<Step> {
-    const each = Math.max(RECORDS_MIN, Math.ceil((limit + 1) / parts.length));
-    const pages = await Promise.all(
-      parts.map((part, shard) => part.list(filter, { limit: each, cursor: from && cursorIn(shard, from) })),
-    );
-    const all = pages.flatMap(({ records }, shard): Placed[] =>
-      records.map((record) => ({ ...listedPlace(record.listId), shard, record })),
-    );
-    // A list that has more says nothing of what is behind its cursor.
-    const ends = pages.flatMap(({ next }, shard) => (next === null ? [] : [{ ...listedPlace(next), shard }]));
-    const [end = null] = ends.sort(newestFirst);
-    const found = all.filter((one) => end === null || newestFirst(one, end) <= 0).sort(newestFirst);
-    return { found, end, orders: new Map(pages.flatMap((one) => [...one.orders])) };
-  }
-
   return async (filter, page) => {
-    if (filter.marketId === undefined) return list(filter, page);
-    const shard = await directory.find(filter.marketId);
-    if (shard === null) return { records: [], orders: new Map(), next: null };
-    return partAt(parts, shard).list(filter, page);
+    if (filter.marketId !== undefined) {
+      const shard = await directory.find(filter.marketId);
+      if (shard === null) return { records: [], orders: new Map(), next: null };
+      return partAt(parts, shard).list(filter, page);
+    }
+    const limit = Math.max(RECORDS_MIN, Math.ceil((page.limit + 1) / parts.length));
+    const orders = new Map<string, OrderRecord>();
+    const { rows, next } = await readPage(page, STEPS_MAX, cursorOf, async (cursor) => {
+      const from = cursor === null ? null : parseCursor(cursor);
+      const pages = await Promise.all(
+        parts.map((part, shard) => part.list(filter, { limit, cursor: from && cursorIn(shard, from) })),
+      );
+      for (const [hash, order] of pages.flatMap((one) => [...one.orders])) orders.set(hash, order);
+      const placed = pages.map(({ records, next }, shard) => ({
+        rows: records.map((record) => ({ ...listedPlace(record.listId), shard, record })),
+        end: next === null ? null : { ...listedPlace(next), shard },
+      }));
+      const merged = mergeParts(placed, newestFirst);
+      return { rows: merged.rows, end: merged.end && cursorOf(merged.end) };
+    });
+    return { records: rows.map(({ record }) => record), orders, next };
   };
 }
 

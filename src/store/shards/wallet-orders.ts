@@ -1,3 +1,4 @@
+import { byShard, mergeParts } from '../lists/list';
 import { newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
 import { hashHex } from '../records/order';
 import { partAt, type WalletShards } from './wallet-shards';
@@ -25,16 +26,13 @@ export function walletIndexOverShards(
     const lists = await Promise.all(
       shards.map(async (shard) => {
         const { found, more } = await partAt(indexes, shard).entries(address, from, openOnly, each);
-        return { found: found.map((entry): ShardEntry => ({ ...entry, shard })), more };
+        const end = more ? (found.at(-1) ?? null) : null;
+        return { rows: found.map((entry): ShardEntry => ({ ...entry, shard })), end };
       }),
     );
-    // A list that has more says nothing of what is behind its last entry.
-    const ends = lists.flatMap(({ found, more }) => (more ? found.slice(-1) : []));
-    const [end] = ends.sort(newer);
-    const all = lists.flatMap(({ found }) => found);
-    const known = end ? all.filter((entry) => newer(entry, end) <= 0) : all;
-    const found = [...once(known)].sort(newer);
-    return { found: found.slice(0, most), more: end !== undefined || found.length > most };
+    const { rows, end } = mergeParts<WalletEntry, ShardEntry>(lists, newer);
+    const found = [...once(rows)];
+    return { found: found.slice(0, most), more: end !== null || found.length > most };
   }
 
   /** An archive that several shards share may answer for each of them. */
@@ -43,9 +41,10 @@ export function walletIndexOverShards(
   }
 
   async function records(found: readonly ShardEntry[]) {
-    const shards = [...new Set(found.map(({ shard }) => shard))];
-    const parts = await Promise.all(
-      shards.map((shard) => partAt(indexes, shard).records(found.filter((entry) => entry.shard === shard))),
+    const parts = await byShard(
+      found,
+      ({ shard }) => shard,
+      (shard, own) => partAt(indexes, shard).records(own),
     );
     return parts.flat();
   }
