@@ -1,7 +1,7 @@
 import type { Funds } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import type { Balances, Market, MarketView, SettledLots, TokenBalance } from '../../exchange/facts';
-import type { MarketId, OutcomeIndex } from '../../exchange/market';
+import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
@@ -130,16 +130,10 @@ export function createReads({
     const raw = addressBytes(address);
     const scriptKeys = [keys.cash, keys.holdings(raw)] as const;
     const [cash, ...held] = await run('read_balances', scriptKeys, [keys.prefix, raw]);
-    const tokens: TokenBalance[] = [];
-    for (const [id, packed] of held) {
-      const owner = await market(id.toString());
-      if (!owner) throw new Error(`tokens of an unknown market ${id.toString()}`);
-      for (const outcome of [0, 1] as const) tokens.push(tokenBalance(owner, outcome, packed));
-    }
     return {
       freeMicro: micro(cash.length ? decodeCash(cash).freeMicro : grantMicro),
       reservedMicro: micro(cash.length ? decodeCash(cash).reservedMicro : 0),
-      tokens: tokens.filter((token) => token.freeMicro + token.reservedMicro > 0),
+      tokens: await tokenBalances(held, market),
     };
   }
 
@@ -176,13 +170,22 @@ const packedMatch = ([id, [, packed]]: [Buffer, [Buffer, Buffer]]): PackedMatch 
   packed,
 });
 
-export function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
-  const { freeMicro, reservedMicro } = decodeTokens(packed)[outcome];
-  return {
-    marketId: market.terms.id,
-    outcome,
-    tokenId: market.terms.tokenIds[outcome],
-    freeMicro: micro(freeMicro),
-    reservedMicro: micro(reservedMicro),
-  };
+/** The tokens that a wallet holds, from its accounts in these markets. */
+export async function tokenBalances(
+  held: readonly (readonly [id: Buffer, packed: Buffer])[],
+  market: Reads['market'],
+): Promise<TokenBalance[]> {
+  const tokens: TokenBalance[] = [];
+  for (const [id, packed] of held) {
+    const owner = await market(id.toString());
+    if (!owner) throw new Error(`tokens of an unknown market ${id.toString()}`);
+    const { id: marketId, tokenIds } = owner.terms;
+    for (const outcome of [0, 1] as const) {
+      const { freeMicro, reservedMicro } = decodeTokens(packed)[outcome];
+      const amounts = { freeMicro: micro(freeMicro), reservedMicro: micro(reservedMicro) };
+      if (freeMicro + reservedMicro > 0)
+        tokens.push({ marketId, outcome, tokenId: tokenIds[outcome], ...amounts });
+    }
+  }
+  return tokens;
 }

@@ -5,6 +5,7 @@ import { NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
+import { partAt } from './directory';
 
 export interface HomeLogsOptions {
   readonly redis: RedisClient;
@@ -39,12 +40,7 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
   const count = shards.length as ShardCount;
   const homeOfWallet = (address: string): number => homeOf(addressBytes(address), count);
 
-  function partAt(home: number): AccountLogs {
-    const part = parts[home];
-    if (!part) throw new RangeError(`no shard ${home}`);
-    return part;
-  }
-  const partOf = (address: string): AccountLogs => partAt(homeOfWallet(address));
+  const partOf = (address: string): AccountLogs => partAt(parts, homeOfWallet(address));
 
   /** The log also has the events between this read and its opening. */
   async function endsOfOutboxes(): Promise<(string | number)[]> {
@@ -64,7 +60,7 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
     const found = new Map<string, number | null | undefined>();
     await Promise.all(
       [...groupBy(addresses, homeOfWallet)].map(async ([home, those]) => {
-        const numbers = await partAt(home)
+        const numbers = await partAt(parts, home)
           .ends(those)
           .catch(() => []);
         for (const [i, address] of those.entries()) found.set(address, numbers[i]);
@@ -77,7 +73,7 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
     homeOf: homeOfWallet,
     open,
     ends,
-    openedAt: (home, addresses) => partAt(home).opened(addresses),
+    openedAt: (home, addresses) => partAt(parts, home).opened(addresses),
     since: (address, number, most) => partOf(address).since(address, number, most),
     gap: (address) => partOf(address).gap(address),
   };

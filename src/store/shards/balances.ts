@@ -1,14 +1,15 @@
 import { Refusal } from '../../exchange/errors';
-import type { Balances, Market, TokenBalance } from '../../exchange/facts';
+import type { Balances, Market } from '../../exchange/facts';
 import { micro } from '../../exchange/units';
-import { tokenBalance } from '../reads/reads';
+import { tokenBalances } from '../reads/reads';
 import { decodeCash } from '../records/account';
 import { NET } from '../records/layout';
 import { addressBytes } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import { inTransitOf } from '../verbs/purse-in-shard';
-import { partAt, type WalletShards } from './wallet-shards';
+import type { WalletShards } from '../verbs/wallet-shards';
+import { partAt } from './directory';
 
 interface BalancesOptions {
   readonly run: RunScript;
@@ -34,33 +35,28 @@ export function createBalances({ run, shards, wallets, market, grantMicro }: Bal
     const raw = addressBytes(address);
     const scriptKeys = [keys.cash, keys.holdings(raw)] as const;
     const [cash, net, ...held] = await run('read_account', scriptKeys, [keys.prefix, raw]);
-    const unknownMicro = shard === wallets.home(address) ? grantMicro : 0;
+    const unknownMicro = shard === wallets.homeOf(address) ? grantMicro : 0;
     const { freeMicro, reservedMicro } =
       cash.length > 0 ? decodeCash(cash) : { freeMicro: unknownMicro, reservedMicro: 0 };
     const moved = net.length > 0 ? NET.read(net) : { sentMicro: 0, gotMicro: 0 };
     return { freeMicro, reservedMicro, ...moved, held };
   }
 
-  async function tokensOf(held: readonly (readonly [Buffer, Buffer])[]): Promise<TokenBalance[]> {
-    const tokens: TokenBalance[] = [];
-    for (const [id, packed] of held) {
-      const owner = await market(id.toString());
-      if (!owner) throw new Error(`tokens of an unknown market ${id.toString()}`);
-      for (const outcome of [0, 1] as const) tokens.push(tokenBalance(owner, outcome, packed));
-    }
-    return tokens.filter((token) => token.freeMicro + token.reservedMicro > 0);
-  }
-
   return async (address: string): Promise<Balances> => {
     for (let look = 0; look < LOOKS_MAX; look++) {
-      const found = await Promise.all((await wallets.of(address)).map((shard) => lookAt(shard, address)));
+      const found = await Promise.all(
+        (await wallets.shardsOf(address)).map((shard) => lookAt(shard, address)),
+      );
       const freeMicro = found.reduce((sum, one) => sum + one.freeMicro, inTransitOf(found));
       // The wallet gained collateral in a shard after its look, and spent it in another one before its look.
       if (freeMicro < 0) continue;
       return {
         freeMicro: micro(freeMicro),
         reservedMicro: micro(found.reduce((sum, one) => sum + one.reservedMicro, 0)),
-        tokens: await tokensOf(found.flatMap(({ held }) => held)),
+        tokens: await tokenBalances(
+          found.flatMap(({ held }) => held),
+          market,
+        ),
       };
     }
     throw new Refusal('UNAVAILABLE', 'the balances of this wallet are changing in several shards; retry');

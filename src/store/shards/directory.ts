@@ -50,7 +50,11 @@ export function createDirectory({ redis, keys, count }: DirectoryOptions): Direc
 
 /** Runs at the part of the market's shard: throws MARKET_NOT_FOUND for none. */
 export async function partOf<T>(directory: Directory, parts: readonly T[], id: MarketId): Promise<T> {
-  const shard = await directory.shardOf(id);
+  return partAt(parts, await directory.shardOf(id));
+}
+
+/** The part of a shard; each list of parts has one for each shard. */
+export function partAt<T>(parts: readonly T[], shard: number): T {
   const part = parts[shard];
   if (part === undefined) throw new RangeError(`no shard ${shard}`);
   return part;

@@ -4,6 +4,7 @@ import type { ShardParts, SharedParts } from '../shard';
 import { type ChannelOptions, type Channels, createChannels } from '../verbs/channels';
 import type { Engine } from '../verbs/engine';
 import { createShards } from '../verbs/shards';
+import { createWalletShards } from '../verbs/wallet-shards';
 import { auditOverShards } from './audit';
 import { broadcastsOverShards } from './broadcasts';
 import { createDirectory, type Directory } from './directory';
@@ -13,7 +14,6 @@ import { marketListOverShards } from './market-list';
 import { createListing } from './markets';
 import { presenceOverShards } from './presence';
 import { readingOverShards } from './reading';
-import { createWalletShards } from './wallet-shards';
 
 /** What the shards of an exchange have together. */
 export interface BetweenShards {
@@ -94,7 +94,7 @@ export function openOverShards(
     ),
     journalRebuild: journalRebuildOverShards(
       parts.map((part) => part.journalRebuild),
-      createWalletShards({ channels, count: config.shards }),
+      createWalletShards(channels, config.shards),
     ),
     audit: auditOverShards({ redis, shards, parts: parts.map((part) => part.audit) }),
   };

@@ -1,9 +1,10 @@
 import type { Joining } from '../people/joining';
-import { partAt, type WalletShards } from './wallet-shards';
+import type { WalletShards } from '../verbs/wallet-shards';
+import { partAt } from './directory';
 
 /** A wallet joins at its home, which grants. */
 export function joiningOverShards(parts: readonly Joining[], wallets: WalletShards): Joining {
-  const atHome = (address: string): Joining => partAt(parts, wallets.home(address));
+  const atHome = (address: string): Joining => partAt(parts, wallets.homeOf(address));
   return {
     join: (address) => atHome(address).join(address),
     isKnown: (address) => atHome(address).isKnown(address),

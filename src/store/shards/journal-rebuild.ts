@@ -1,10 +1,11 @@
 import { ArchivedPartDiffers, type JournalRebuild } from '../journal/rebuild';
-import { partAt, type WalletShards } from './wallet-shards';
+import type { WalletShards } from '../verbs/wallet-shards';
+import { partAt } from './directory';
 
 /** A wallet's journal has a part in each of its shards; each part is put right by itself, from what its shard has. */
 export function journalRebuildOverShards(
   parts: readonly JournalRebuild[],
-  wallets: Pick<WalletShards, 'of'>,
+  wallets: Pick<WalletShards, 'shardsOf'>,
 ): JournalRebuild {
   return {
     async wallets() {
@@ -16,7 +17,7 @@ export function journalRebuildOverShards(
     async rebuild(address) {
       const refused: string[] = [];
       let isChanged = false;
-      for (const shard of await wallets.of(address)) {
+      for (const shard of await wallets.shardsOf(address)) {
         try {
           isChanged = (await partAt(parts, shard).rebuild(address)) || isChanged;
         } catch (error) {

@@ -8,9 +8,9 @@ import {
   placeOf,
 } from '../journal/reads';
 import type { RowsPage } from '../records/order-views';
-import type { Directory } from './directory';
+import type { WalletShards } from '../verbs/wallet-shards';
+import { type Directory, partAt } from './directory';
 import { decodeCursor, encodeCursor, justAbove, placesFor } from './journal-cursor';
-import { partAt, type WalletShards } from './wallet-shards';
 
 /** The least number of lines that are read in a shard at once. */
 const LINES_MIN = 25;
@@ -48,7 +48,7 @@ export function journalOverShards(
   const { count } = directory;
 
   async function shardsOf(address: string, marketId: MarketId | undefined): Promise<readonly number[]> {
-    if (marketId === undefined) return [...(await wallets.of(address))].sort((a, b) => a - b);
+    if (marketId === undefined) return [...(await wallets.shardsOf(address))].sort((a, b) => a - b);
     const shard = await directory.find(marketId);
     return shard === null ? [] : [shard];
   }

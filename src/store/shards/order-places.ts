@@ -6,9 +6,9 @@ import type { Reads } from '../reads/reads';
 import { hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { toldAs } from '../verbs/ask-all';
+import { firstOf, toldAs } from '../verbs/ask-all';
 import { groupBy } from './account-logs';
-import { partAt } from './wallet-shards';
+import { partAt } from './directory';
 
 interface OrderPlacesOptions {
   readonly redis: RedisClient;
@@ -104,22 +104,6 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
   }
 
   return { ask, records };
-}
-
-/** The first answer that is not null, without waiting for the others; the errors of those that did not answer. */
-async function firstOf<T>(
-  asked: readonly Promise<T | null>[],
-): Promise<{ readonly found: T | null; readonly silent: readonly unknown[] }> {
-  const silent: unknown[] = [];
-  return new Promise((resolve) => {
-    const ends = asked.map((one) =>
-      one.then(
-        (found) => (found === null ? undefined : resolve({ found, silent })),
-        (error: unknown) => void silent.push(error),
-      ),
-    );
-    void Promise.all(ends).then(() => resolve({ found: null, silent }));
-  });
 }
 
 function throwFirst(errors: readonly unknown[]): void {

@@ -9,6 +9,7 @@ import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
 import type { Channels } from '../verbs/channels';
+import { createWalletShards } from '../verbs/wallet-shards';
 import type { Directory } from './directory';
 import { joiningOverShards } from './joining';
 import { journalOverShards } from './journal';
@@ -16,7 +17,6 @@ import { createOrderPlaces } from './order-places';
 import { lagOverShards } from './overview';
 import { historyOverShards, readsOverShards } from './reads';
 import { settlementsOverShards } from './settlements';
-import { createWalletShards } from './wallet-shards';
 
 /** The parts that read. */
 export interface Reading {
@@ -46,7 +46,7 @@ interface ReadingOptions {
 /** Everything that reads, over all shards; made of the same of each shard. */
 export function readingOverShards(options: ReadingOptions): Reading {
   const { redis, directory, channels, shards } = options;
-  const wallets = createWalletShards({ channels, count: directory.count });
+  const wallets = createWalletShards(channels, directory.count);
   const of = <Name extends keyof Reading>(name: Name): Reading[Name][] => shards.map((shard) => shard[name]);
   const places = createOrderPlaces({ redis, shards: shards.map((shard) => shard.keys), parts: of('reads') });
   return {

@@ -11,11 +11,11 @@ import { marketKey, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import type { WalletShards } from '../verbs/wallet-shards';
 import { createBalances } from './balances';
-import { type Directory, partOf } from './directory';
+import { type Directory, partAt, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 import { walletIndexOverShards } from './wallet-orders';
-import { partAt, type WalletShards } from './wallet-shards';
 
 interface ReadsOverShardsOptions {
   readonly redis: RedisClient;
@@ -70,7 +70,7 @@ export function readsOverShards(options: ReadsOverShardsOptions): Reads {
     trades: async (id, page) => (await of(id)).trades(id, page),
     candles: async (id, ...asked) => (await of(id)).candles(id, ...asked),
     balances: createBalances({ run, shards: keys, wallets, market, grantMicro }),
-    nonce: (address) => partAt(parts, wallets.home(address)).nonce(address),
+    nonce: (address) => partAt(parts, wallets.homeOf(address)).nonce(address),
     settledLots: first.settledLots,
     ...orders,
     ...walletsOverShards(options, parts, orders.views),
@@ -114,7 +114,7 @@ function walletsOverShards(
   const everywhere = ordersOf(walletIndexOverShards(indexes, wallets), views);
 
   async function openCount(address: string): Promise<number> {
-    const asked = (await wallets.of(address)).map((shard) => partAt(parts, shard).openCount(address));
+    const asked = (await wallets.shardsOf(address)).map((shard) => partAt(parts, shard).openCount(address));
     return (await Promise.all(asked)).reduce((sum, count) => sum + count, 0);
   }
 

@@ -7,9 +7,8 @@ import type { OrderRecord } from '../records/order';
 import { settlementKey } from '../records/settlement';
 import type { SettlementList } from '../settlement/settlement-list';
 import type { Settlements } from '../settlement/settlements';
-import { type Directory, partOf } from './directory';
+import { type Directory, partAt, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
-import { partAt } from './wallet-shards';
 
 /** The least number of records that one step reads in each shard, and the most steps of one page. */
 const RECORDS_MIN = 25;

@@ -1,7 +1,8 @@
 import { byShard, mergeParts } from '../lists/list';
 import { newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
 import { hashHex } from '../records/order';
-import { partAt, type WalletShards } from './wallet-shards';
+import type { WalletShards } from '../verbs/wallet-shards';
+import { partAt } from './directory';
 
 export interface ShardEntry extends WalletEntry {
   readonly shard: number;
@@ -21,7 +22,7 @@ export function walletIndexOverShards(
   wallets: WalletShards,
 ): WalletIndex<ShardEntry> {
   async function entries(address: Buffer, from: WalletEntry | null, openOnly: boolean, most = STEP) {
-    const shards = await wallets.of(hashHex(address));
+    const shards = await wallets.shardsOf(hashHex(address));
     const each = Math.max(SHARD_STEP_MIN, Math.ceil(most / shards.length));
     const lists = await Promise.all(
       shards.map(async (shard) => {

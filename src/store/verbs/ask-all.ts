@@ -31,6 +31,22 @@ export function orThrow<T>({ done, failed }: Answers<T>): ReadonlyMap<number, T>
   return done;
 }
 
+/** The first answer that is not null, without waiting for the others; the errors of those that did not answer. */
+export async function firstOf<T>(
+  asked: readonly Promise<T | null>[],
+): Promise<{ readonly found: T | null; readonly silent: readonly unknown[] }> {
+  const silent: unknown[] = [];
+  return new Promise((resolve) => {
+    const ends = asked.map((one) =>
+      one.then(
+        (found) => (found === null ? undefined : resolve({ found, silent })),
+        (error: unknown) => void silent.push(error),
+      ),
+    );
+    void Promise.all(ends).then(() => resolve({ found: null, silent }));
+  });
+}
+
 /** The error of a shard as the caller learns it: a refusal, and an error with which Redis answered, as it is; silence as `refusal`. */
 export const toldAs = (error: unknown, refusal: Refusal): unknown =>
   error instanceof Refusal || isAnswered(error) ? error : refusal;

@@ -5,6 +5,7 @@ import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { partAt } from '../shards/directory';
 import { createNotedShards } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
 import { createReplicatedWrite, linkTo } from './replicated-write';
@@ -98,11 +99,7 @@ export function createChannels(options: ChannelOptions): Channels {
   const replicatedWrite = createReplicatedWrite(waiting.redis, shards);
   const noted = createNotedShards();
 
-  function keysOf(shard: number): Keys {
-    const keys = shards[shard];
-    if (!keys) throw new RangeError(`no shard ${shard}`);
-    return keys;
-  }
+  const keysOf = (shard: number): Keys => partAt(shards, shard);
 
   async function send({ from, to, wallet, needMicro, token, home }: SendOptions): Promise<SendReply> {
     const keys = keysOf(from);

@@ -4,7 +4,7 @@ import type { ArchivedReads } from '../archive/archived-reads';
 import { hashBytes } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { askAll, orThrow } from './ask-all';
+import { askAll, firstOf, orThrow } from './ask-all';
 import type { Cancels } from './cancels';
 
 interface ShardCancelsOptions {
@@ -34,20 +34,14 @@ export function createShardCancels(options: ShardCancelsOptions): Cancels {
   }
 
   /** Asks all shards at once. A shard that is silent matters only when no other has the order. */
-  function look(orderHash: string): Promise<number | null> {
+  async function look(orderHash: string): Promise<number | null> {
     const hash = hashBytes(orderHash);
-    return new Promise((resolve, reject) => {
-      const asked = shards.map(async ({ orders }, shard) => {
-        if ((await redis.hexists(orders, hash)) === 1) resolve(shard);
-      });
-      void Promise.allSettled(asked).then((ends) => {
-        if (ends.every(({ status }) => status === 'fulfilled')) resolve(null);
-        else
-          reject(
-            new Refusal('UNAVAILABLE', 'the part of the exchange that may have this order is silent; retry'),
-          );
-      });
-    });
+    const { found, silent } = await firstOf(
+      shards.map(async ({ orders }, shard) => ((await redis.hexists(orders, hash)) === 1 ? shard : null)),
+    );
+    if (found === null && silent.length > 0)
+      throw new Refusal('UNAVAILABLE', 'the part of the exchange that may have this order is silent; retry');
+    return found;
   }
 
   /** As with one shard, an order in a market that does not exist is not found. */

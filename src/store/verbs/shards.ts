@@ -5,6 +5,7 @@ import { addressBytes } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
+import { partAt } from '../shards/directory';
 import { askAll, orThrow } from './ask-all';
 import type { Channels } from './channels';
 import { createEngine, type Engine, type EngineOptions } from './engine';
@@ -62,10 +63,10 @@ export function createShards(options: ShardsOptions): Shards {
   const wallets = createWalletShards(channels, count);
   const { onPull } = options;
   const purse = createPurse({ channels, count, grantMicro, ...(onPull && { onPull }) });
-  const part = async (marketId: MarketId): Promise<Engine> => at(parts, await shardOf(marketId));
-  const atHome = (address: string): Engine => at(homes, wallets.homeOf(address));
+  const part = async (marketId: MarketId): Promise<Engine> => partAt(parts, await shardOf(marketId));
+  const atHome = (address: string): Engine => partAt(homes, wallets.homeOf(address));
   const engineAt = (shard: number, address: string): Engine =>
-    at(wallets.homeOf(address) === shard ? homes : parts, shard);
+    partAt(wallets.homeOf(address) === shard ? homes : parts, shard);
 
   const nonces = createShardNonces({ run, shards, channels, wallets, atHome, parts });
 
@@ -99,10 +100,4 @@ export function createShards(options: ShardsOptions): Shards {
     redeem: async (marketId) => (await part(marketId)).redeem(marketId),
     credit: (address, amountMicro) => atHome(address).credit(address, amountMicro),
   };
-}
-
-function at(engines: readonly Engine[], shard: number): Engine {
-  const engine = engines[shard];
-  if (!engine) throw new RangeError(`no shard ${shard}`);
-  return engine;
 }

@@ -2,6 +2,7 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { partAt } from '../shards/directory';
 import { ChannelBroken, type Channels } from './channels';
 
 /** The result of a look at all channels. */
@@ -120,11 +121,7 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
     );
   }
 
-  function keysOf(shard: number): Keys {
-    const keys = shards[shard];
-    if (!keys) throw new RangeError(`no shard ${shard}`);
-    return keys;
-  }
+  const keysOf = (shard: number): Keys => partAt(shards, shard);
 
   return { finish };
 }

@@ -2,12 +2,12 @@ import { addressBytes } from '../records/order';
 import { homeOf, type ShardCount } from '../redis/tags';
 import type { Channels } from './channels';
 
-/** The shards of a wallet. */
+/** Where a wallet has something: in no other shard it has an account, an order or a line of its journal. */
 export interface WalletShards {
   homeOf(address: string): number;
   /**
-   * Its home, then every other shard in which it may have an account. A shard is noted before the wallet has an account there, so
-   * each order that was booked before this look is in one of them.
+   * Its home, then the shards that the home notes for it, each before the wallet has anything there. So what a command did before this
+   * question is in these shards.
    */
   shardsOf(address: string): Promise<readonly number[]>;
 }

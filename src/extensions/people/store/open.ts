@@ -1,7 +1,7 @@
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { BetweenShards } from '../../../store/shards/exchange';
-import { createWalletShards } from '../../../store/shards/wallet-shards';
+import { createWalletShards } from '../../../store/verbs/wallet-shards';
 import { type Comments, createComments } from './comments';
 import { commentsOverShards, profilesOverShards } from './over-shards';
 import { createProfiles, type Profiles } from './profiles';
@@ -36,7 +36,7 @@ export function openPeople({ redis, run, shards, betweenShards }: PeopleStore): 
     ),
     profiles: profilesOverShards(
       parts.map(({ profiles }) => profiles),
-      createWalletShards({ channels, count: directory.count }),
+      createWalletShards(channels, directory.count),
     ),
   };
 }

@@ -3,8 +3,8 @@ import type { MarketId } from '../../../exchange/market';
 import { addressBytes } from '../../../store/records/order';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
-import { type Directory, partOf } from '../../../store/shards/directory';
-import { partAt, type WalletShards } from '../../../store/shards/wallet-shards';
+import { type Directory, partAt, partOf } from '../../../store/shards/directory';
+import type { WalletShards } from '../../../store/verbs/wallet-shards';
 import type { Comment, Comments } from './comments';
 import type { Profiles } from './profiles';
 
@@ -64,7 +64,7 @@ export function profilesOverShards(parts: readonly Profiles[], wallets: WalletSh
   const first = partAt(parts, 0);
 
   async function profile(address: string) {
-    const shards = new Set(await wallets.of(address));
+    const shards = new Set(await wallets.shardsOf(address));
     const [shown, ...others] = await Promise.all([
       first.profile(address),
       ...[...shards].map((shard) => partAt(parts, shard).profile(address)),
