@@ -1,10 +1,10 @@
 import type { MarketId } from '../../src/exchange/market';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../../src/store/archive/archived-reads';
 import { isOver, ordersOf, type SettledMatch } from '../../src/store/archive/leaving';
-import { matchPlace } from '../../src/store/archive/places';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { runProbe } from '../../src/store/health/health';
+import { matchPlace } from '../../src/store/lists/places';
 import { createBroadcasts } from '../../src/store/outbox/update-log';
 import { createAnswerCache } from '../../src/store/reads/answer-cache';
 import { createReads } from '../../src/store/reads/reads';

@@ -8,11 +8,11 @@ import type {
   Stretch,
 } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
+import { earlier, isBefore } from '../lists/places';
 import { LEFT } from '../records/layout';
 import { type MatchRef, matchName, type SettlementKey, settlementName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { earlier, isBefore } from './places';
 
 /**
  * Matches and settlements that have left Redis. The archive is asked only for what a market says has left it (lua/lib/archived_matches.lua),
@@ -59,18 +59,15 @@ export function createArchivedMatchReads({
   open,
 }: ArchivedMatchReadsOptions): ArchivedMatchReads {
   /** The last match of a market that left; null while none has. */
-  async function leftOf(id: MarketId): Promise<StreamPlace | null> {
-    const packed = await redis.hgetBuffer(keys.market(id), 'f');
-    return packed ? LEFT.read(packed) : null;
-  }
+  const leftOf = async (id: MarketId): Promise<StreamPlace | null> =>
+    (await readLeft(redis, keys, [id])).get(id) ?? null;
 
   /** Those of a list that are of a market of which something has left, and that may have left, too. */
   async function gone<T extends { readonly marketId: MarketId }>(
     list: readonly T[],
     has: (one: T, left: StreamPlace) => boolean,
   ): Promise<T[]> {
-    const ids = [...new Set(list.map(({ marketId }) => marketId))];
-    const left = new Map(await Promise.all(ids.map(async (id) => [id, await leftOf(id)] as const)));
+    const left = await readLeft(redis, keys, [...new Set(list.map(({ marketId }) => marketId))]);
     return list.filter((one) => {
       const last = left.get(one.marketId);
       return last && has(one, last);
@@ -115,4 +112,19 @@ export function createArchivedMatchReads({
     settlementsOf: async (marketId, stretch) =>
       (await anyOf(marketId)) && (await open()) ? archive.settlementsOf(marketId, stretch) : [],
   };
+}
+
+/** The last match of each market that left Redis. */
+export async function readLeft(
+  redis: RedisClient,
+  keys: Keys,
+  ids: readonly MarketId[],
+): Promise<Map<MarketId, StreamPlace>> {
+  const packed = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 'f')));
+  return new Map(
+    ids.flatMap((id, i) => {
+      const found = packed[i];
+      return found ? [[id, LEFT.read(found)] as const] : [];
+    }),
+  );
 }

@@ -1,8 +1,9 @@
 import type { StreamPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { partsOf } from '../../exchange/settlement';
+import { earlier, entryId, isBefore, LAST_MATCH, matchPlace } from '../lists/places';
 import { unpackMark } from '../records/candle';
-import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
+import { MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex, isMatch } from '../records/order';
 import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
@@ -10,7 +11,7 @@ import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
-import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
+import type { LeavingMatches, SettledMatch } from './leaving';
 
 interface DueMatchesOptions {
   readonly redis: RedisClient;
@@ -68,7 +69,7 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
   function note(id: MarketId, upTo: StreamPlace): void {
     const known = waiting.get(id);
-    if (known && !isBehind(upTo, known.upTo)) return;
+    if (known && !isBefore(known.upTo, upTo)) return;
     waiting.set(id, { lookAtMs: 0, heldMs: null, tried: null, ...known, upTo });
   }
 
@@ -98,7 +99,12 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
     const most = Math.max(MATCHES_MIN, Math.ceil(MATCHES_MAX / ids.length));
     const stretches = await Promise.all(
       markets.map(([id, market], i) =>
-        read(id, market, earliest(market.upTo, placeOf(settled[i]), candlePlace(counted[i])), most),
+        read(
+          id,
+          market,
+          [market.upTo, matchPlace(settled[i] ?? NO_ENTRY), candlePlace(counted[i])].reduce(earlier),
+          most,
+        ),
       ),
     );
     const settlements = await settlementsOf(stretches);
@@ -108,8 +114,8 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   }
 
   async function read(id: MarketId, market: Waiting, upTo: StreamPlace, most: number): Promise<Stretch> {
-    const last = earliest(upTo, { tradeMs: now() - keepMs, sequence: Number.MAX_SAFE_INTEGER });
-    const { matches, more } = await matchesOf(id, idOf(last), most);
+    const last = earlier(upTo, { ...LAST_MATCH, tradeMs: now() - keepMs });
+    const { matches, more } = await matchesOf(id, entryId(last), most);
     if (matches.length === 0) await postpone(id, market, last);
     return { id, market, matches, isFull: more };
   }
@@ -119,17 +125,17 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
       (from, count) => redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', count),
       ...(['-', most, MATCHES_BYTES] as const),
     );
-    const matches = found.map(([entryId, fields]): Unsettled => {
-      const { tradeMs, sequence } = placeOf(entryId.toString());
+    const matches = found.map(([entry, fields]): Unsettled => {
+      const place = matchPlace(entry);
       const packed = fields[1] as Buffer;
-      return { tradeMs, sequence, packed, names: namesOf(id, sequence, packed) };
+      return { ...place, packed, names: namesOf(id, place.sequence, packed) };
     });
     return { matches, more };
   }
 
   /** No match of a market may leave: all have left, a mark is behind, or their clock was ahead and they are too young. */
   async function postpone(id: MarketId, market: Waiting, upTo: StreamPlace): Promise<void> {
-    const [first] = isBehind(market.upTo, upTo) ? (await matchesOf(id, idOf(market.upTo), 1)).matches : [];
+    const [first] = isBefore(upTo, market.upTo) ? (await matchesOf(id, entryId(market.upTo), 1)).matches : [];
     if (first) wait(market, MARKS_MS, first);
     else waiting.delete(id);
   }
@@ -180,8 +186,8 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   /** Whether the same matches were tried before and are still there. They are tried again later. */
   function again(market: Waiting, [first]: readonly SettledMatch[]): boolean {
     if (!first) return false;
-    const isAgain = market.tried === idOf(first);
-    market.tried = isAgain ? null : idOf(first);
+    const isAgain = market.tried === entryId(first);
+    market.tried = isAgain ? null : entryId(first);
     if (isAgain) wait(market, HELD_MS, first);
     else market.heldMs = null;
     return isAgain;
@@ -212,32 +218,7 @@ const namesOf = (marketId: MarketId, sequence: number, packed: Buffer): Buffer[]
     settlementName({ marketId, sequence, part }),
   );
 
-const idOf = ({ tradeMs, sequence }: StreamPlace): string => `${tradeMs}-${sequence}`;
-
-function placeOf(id: string | null | undefined): StreamPlace {
-  const [tradeMs = 0, sequence = 0] = (id ?? NO_ENTRY).split('-').map(Number);
-  return { tradeMs, sequence };
-}
-
 function candlePlace(mark: Buffer | null | undefined): StreamPlace {
   const { lastMs, lastSequence } = unpackMark(mark ?? Buffer.alloc(0));
   return { tradeMs: lastMs, sequence: lastSequence };
-}
-
-const earliest = (...places: readonly [StreamPlace, ...StreamPlace[]]): StreamPlace =>
-  places.reduce((a, b) => (isBehind(a, b) ? b : a));
-
-/** The last match of each market that left Redis. */
-export async function readLeft(
-  redis: RedisClient,
-  keys: Keys,
-  ids: readonly MarketId[],
-): Promise<Map<MarketId, StreamPlace>> {
-  const packed = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 'f')));
-  return new Map(
-    ids.flatMap((id, i) => {
-      const found = packed[i];
-      return found ? [[id, LEFT.read(found)] as const] : [];
-    }),
-  );
 }

@@ -1,6 +1,7 @@
 import type { ArchivedOrder, Batch, StreamPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { isFinal, ORDER_STATUSES } from '../../exchange/status';
+import { isBefore } from '../lists/places';
 import { MATCH_FILL, MATCH_HEAD, ORDER_BODY, ORDER_CHANGES, SETTLEMENT } from '../records/layout';
 import { countFills } from '../records/order';
 
@@ -46,9 +47,6 @@ export const lineMs = (line: Buffer): number => line.readUIntBE(1, 6);
 /** The last match of a market that left, or leaves before this order. */
 export type LeftOf = (marketId: MarketId) => StreamPlace | null;
 
-export const isBehind = (a: StreamPlace, b: StreamPlace): boolean =>
-  a.tradeMs > b.tradeMs || (a.tradeMs === b.tradeMs && a.sequence > b.sequence);
-
 export const marketOf = (packed: Buffer): MarketId =>
   packed.toString('latin1', ORDER_BODY.at.marketId, ORDER_BODY.bytes);
 
@@ -61,7 +59,7 @@ export function isOver(packed: Buffer, beforeMs: number, leftOf: LeftOf): boolea
   if (fillCount(packed, from) === 0) return true;
   const last = { tradeMs: fillMs(packed, from), sequence: fillSequence(packed, from) };
   const left = leftOf(marketOf(packed));
-  return left !== null && !isBehind(last, left);
+  return left !== null && !isBefore(left, last);
 }
 
 const isFinalCode = (code: number | undefined): boolean => {

@@ -4,8 +4,9 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import { readPaged } from '../redis/paged-read';
 import type { RedisClient } from '../redis/scripts';
+import { readLeft } from './archived-match-reads';
 import { createDueLines } from './due-lines';
-import { createDueMatches, readLeft } from './due-matches';
+import { createDueMatches } from './due-matches';
 import { isOver, type Leaving, type LeavingMatches, marketOf, ordersOf, type StoredOrder } from './leaving';
 import { beginSweep, type Sweep } from './sweep';
 

@@ -1,5 +1,6 @@
 import type { StreamPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
+import { matchPlace } from '../lists/places';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -97,9 +98,7 @@ async function lastMatches(redis: RedisClient, keys: Keys): Promise<Map<MarketId
     );
     for (const [i, id] of part.entries()) {
       const [entry] = (last[i] ?? []) as unknown as Entry[];
-      if (!entry) continue;
-      const [tradeMs = 0, sequence = 0] = entry[0].toString().split('-').map(Number);
-      found.set(id, { tradeMs, sequence });
+      if (entry) found.set(id, matchPlace(entry[0]));
     }
   }
   return found;

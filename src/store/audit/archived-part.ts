@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
+import { entryId } from '../lists/places';
 import { LEFT } from '../records/layout';
-import type { MatchPlace } from '../records/order';
 import { isBefore } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -25,8 +25,6 @@ interface LeftOptions {
   readonly keys: Keys;
   readonly findings: Findings;
 }
-
-export const placeId = ({ tradeMs, sequence }: MatchPlace): string => `${tradeMs}-${sequence}`;
 
 /** Reads the next matches of a market, and what had left at that moment; null when the market itself has left. */
 export async function readMatches(
@@ -56,11 +54,11 @@ export async function readMatches(
 }
 
 /** Whether a match is in Redis that is counted among those that have left. */
-function isDouble(marketId: MarketId, left: Left, [entryId]: Entry, findings: Findings): boolean {
-  const found = entryId.toString();
-  if (isBefore(placeId(left), found)) return false;
+function isDouble(marketId: MarketId, left: Left, [entry]: Entry, findings: Findings): boolean {
+  const found = entry.toString();
+  if (isBefore(entryId(left), found)) return false;
   const sequence = Number(found.split('-')[1]);
   const detail = 'the match is in Redis, and counted among those that have left';
-  findings.add({ kind: 'MATCH', marketId, sequence, expected: `after ${placeId(left)}`, found, detail });
+  findings.add({ kind: 'MATCH', marketId, sequence, expected: `after ${entryId(left)}`, found, detail });
   return true;
 }

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { formatMicro, formatPips } from '../../exchange/units';
-import { entryId, FIRST_MATCH } from '../archive/places';
+import { entryId, FIRST_MATCH } from '../lists/places';
 import type { Fill, MatchPlace } from '../records/order';
 import type { Left } from './archived-part';
 import type { VerifyFindings } from './verify';

@@ -10,6 +10,7 @@ import { archiveHealth } from '../archive/answers';
 import type { ArchivedReads } from '../archive/archived-reads';
 import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/durability';
+import { entryId } from '../lists/places';
 import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
@@ -18,7 +19,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 import { isFull } from '../redis/unreachable';
 import { createMatches } from '../settlement/matches';
 import { createSettlements, ENDED } from '../settlement/settlements';
-import { placeId, readMatches } from './archived-part';
+import { readMatches } from './archived-part';
 import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
 import { checkAgenda } from './check-agenda';
@@ -273,7 +274,7 @@ async function checkMarketMatches(options: AuditOptions, market: MarketOptions):
   for (let at: string | null = null; ; ) {
     const step = await readMatches({ ...options, findings }, id, at, MATCHES_STEP);
     // The first step, or matches left that were not counted.
-    if (!step || at === null || isBefore(at, placeId(step.left))) {
+    if (!step || at === null || isBefore(at, entryId(step.left))) {
       // Matches after the moment of the snapshot may have left, too.
       const left = step && step.left.sequence <= state.sequence ? step.left : null;
       matchChecks.begin(id, left);
@@ -310,7 +311,7 @@ async function checkStep(
   const isWhole = records.every((record) => record !== null);
   // Records leave Redis with their match.
   const left = isWhole ? null : await redis.hgetBuffer(keys.market(id), 'f');
-  const gone = left && left.length === LEFT.bytes ? placeId(LEFT.read(left)) : NO_ENTRY;
+  const gone = left && left.length === LEFT.bytes ? entryId(LEFT.read(left)) : NO_ENTRY;
   let at = 0;
   for (const [i, { place, match, packed }] of known.entries()) {
     if (match instanceof Error) {
@@ -323,7 +324,7 @@ async function checkStep(
     // On a chain each fill has its own record.
     const traded = funds ? match.fills.filter((_, part) => !hadFailed(own[part], atMs)) : match.fills;
     readable.push({ ...match, fills: traded });
-    if (isBefore(gone, placeId(place))) settlements.check(match, isSound, own);
+    if (isBefore(gone, entryId(place))) settlements.check(match, isSound, own);
     unsettled?.add(match, own);
     at += count;
     await yieldToEventLoop();

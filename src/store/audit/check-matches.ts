@@ -2,9 +2,10 @@ import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { matchTypeOf, yesPrice } from '../../exchange/match';
 import { complement, formatLots, formatMicro, formatPips, type Pips } from '../../exchange/units';
+import { entryId, matchPlace } from '../lists/places';
 import { decodeChains, decodeFills, decodeLink, type Fill, type MatchPlace } from '../records/order';
 import { isBefore } from '../redis/entry-id';
-import { type Left, placeId } from './archived-part';
+import type { Left } from './archived-part';
 import type { Fees, FeesByMarket } from './check-totals';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
@@ -37,7 +38,7 @@ const NOWHERE: MatchPlace = { tradeMs: 0, sequence: 0 };
 const isSame = (a: MatchPlace, b: MatchPlace): boolean =>
   a.tradeMs === b.tradeMs && a.sequence === b.sequence;
 const isNowhere = ({ tradeMs }: MatchPlace): boolean => tradeMs === 0;
-const placeText = (place: MatchPlace): string => (isNowhere(place) ? 'none' : placeId(place));
+const placeText = (place: MatchPlace): string => (isNowhere(place) ? 'none' : entryId(place));
 
 export interface MatchChecks {
   /**
@@ -207,7 +208,7 @@ const NO_TALLY: Tally = { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWH
 const NO_MARKET: Behind = { left: NOWHERE, tallies: new Map() };
 /** Behind every match. */
 const EVERYWHERE: MatchPlace = { tradeMs: Number.MAX_SAFE_INTEGER, sequence: 0 };
-const hasLeft = (place: MatchPlace, left: MatchPlace): boolean => !isBefore(placeId(left), placeId(place));
+const hasLeft = (place: MatchPlace, left: MatchPlace): boolean => !isBefore(entryId(left), entryId(place));
 
 const feesOf = ({ feeMicro, yesFeeMicro, noFeeMicro }: Left): Fees => ({
   cashMicro: BigInt(feeMicro),
@@ -267,9 +268,9 @@ export interface ReadMatch {
 }
 
 /** An entry of a market's stream of matches. */
-export function readMatch(marketId: MarketId, entryId: string, packed: Buffer): ReadMatch {
-  const [tradeMs = 0, sequence = 0] = entryId.split('-').map(Number);
-  const place = { tradeMs, sequence };
+export function readMatch(marketId: MarketId, entry: string, packed: Buffer): ReadMatch {
+  const place = matchPlace(entry);
+  const { tradeMs, sequence } = place;
   try {
     return { place, packed, match: { marketId, place, fills: decodeFills(tradeMs, sequence, packed) } };
   } catch (error) {

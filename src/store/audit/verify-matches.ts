@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
 import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
 import { isFinal } from '../../exchange/status';
-import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
-import { above, entryId, FIRST_MATCH, isBefore, isSamePlace, LAST_MATCH } from '../archive/places';
+import { createMarketMatches, type PackedMatch } from '../lists/matches';
+import { above, entryId, FIRST_MATCH, isBefore, isSamePlace, LAST_MATCH } from '../lists/places';
 import { LEFT } from '../records/layout';
 import { decodeMarket } from '../records/market';
 import {

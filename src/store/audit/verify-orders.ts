@@ -1,7 +1,7 @@
 import type { ArchivedOrder, StreamPlace, WalletPlace } from '../../exchange/archive';
 import { isFinal } from '../../exchange/status';
 import { archivedOf } from '../archive/leaving';
-import { isBefore } from '../archive/places';
+import { isBefore } from '../lists/places';
 import { FORGOTTEN, LEFT } from '../records/layout';
 import { decodeOrder, hashHex, type OrderRecord } from '../records/order';
 import type { Verifying } from './verify';

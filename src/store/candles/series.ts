@@ -1,10 +1,10 @@
 import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
-import { createMarketMatches } from '../archive/market-matches';
 import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
-import { above, entryId, LAST_MATCH } from '../archive/places';
 import { type FundsMark, readFunds } from '../chain/funds';
+import { createMarketMatches } from '../lists/matches';
+import { above, entryId, LAST_MATCH } from '../lists/places';
 import {
   type Mark,
   type MatchEntry,

@@ -3,7 +3,7 @@ import type { StreamPlace, WalletPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import type { ArchivedReads } from '../archive/archived-reads';
-import { below, matchPlace } from '../archive/places';
+import { below, matchPlace } from '../lists/places';
 import { decodePayout } from '../records/account';
 import { ORDER_BODY } from '../records/layout';
 import { decodeFills, decodeOrder, hashHex } from '../records/order';

@@ -1,7 +1,7 @@
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { type ArchivedMatchReads, NO_ARCHIVED_MATCHES } from '../archive/archived-match-reads';
-import { createMatchesByPlace } from '../archive/market-matches';
+import { createMatchesByPlace } from '../lists/matches';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';

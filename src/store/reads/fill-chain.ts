@@ -1,7 +1,7 @@
 import type { ArchivedMatch, StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { ArchivedReads } from '../archive/archived-reads';
-import { isSamePlace, matchPlace } from '../archive/places';
+import { isSamePlace, matchPlace } from '../lists/places';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';

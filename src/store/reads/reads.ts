@@ -4,12 +4,12 @@ import type { Balances, Market, MarketView, SettledLots, TokenBalance } from '..
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
-import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
-import { below, FIRST_MATCH, LAST_MATCH, matchPlace } from '../archive/places';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
 import { type ModeFacts, readMode } from '../health/health';
+import { createMarketMatches, type PackedMatch } from '../lists/matches';
+import { below, FIRST_MATCH, LAST_MATCH, matchPlace } from '../lists/places';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
 import { addressBytes, type Fill } from '../records/order';

@@ -2,8 +2,8 @@ import type { StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
-import type { MarketMatches, PackedMatch } from '../archive/market-matches';
-import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH } from '../archive/places';
+import type { MarketMatches, PackedMatch } from '../lists/matches';
+import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH } from '../lists/places';
 import { decodeFills, type Fill } from '../records/order';
 import type { RowsPage, TradesPage } from '../records/order-views';
 

@@ -2,7 +2,8 @@ import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
-import { createMatchesByPlace } from '../archive/market-matches';
+import { createMatchesByPlace } from '../lists/matches';
+import { matchPlace } from '../lists/places';
 import { kindOf, matchOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
@@ -188,10 +189,7 @@ export function createMatches({
 /** An unreadable record counts as one record, which reports that. */
 const recordsOf = (packed: Buffer, funds: Funds): number => Math.max(1, partsOf(countFills(packed), funds));
 
-function refOf(marketId: MarketId, [id]: Entry): MatchRef {
-  const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);
-  return { marketId, tradeMs, sequence };
-}
+const refOf = (marketId: MarketId, [id]: Entry): MatchRef => ({ ...matchPlace(id), marketId });
 
 /** The taker of a stream entry, which begins with it. */
 const factsOf = (marketId: MarketId, entry: Entry): MatchFacts => ({

@@ -1,7 +1,7 @@
 import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import type { ArchivedMatchReads } from '../archive/archived-match-reads';
-import { compareListed, listedId, listedPlace } from '../archive/places';
+import { compareListed, listedId, listedPlace } from '../lists/places';
 import { type SettlementKey, settlementKey } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';

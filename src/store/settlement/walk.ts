@@ -1,4 +1,4 @@
-import { aboveListed, FIRST_LISTED, LAST_LISTED } from '../archive/places';
+import { aboveListed, FIRST_LISTED, LAST_LISTED } from '../lists/places';
 import type { OrderRecord } from '../records/order';
 import { decodeSettlement, type SettlementRecord } from '../records/settlement';
 import type { Settlements, SettlementsFilter } from './settlements';

@@ -1,8 +1,8 @@
 import type { ListPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import { aboveListed, compareListed, listedId, listedPlace } from '../archive/places';
 import { byShard, mergeParts, overShards, readPage } from '../lists/list';
+import { aboveListed, compareListed, listedId, listedPlace } from '../lists/places';
 import type { OrderRecord } from '../records/order';
 import { settlementKey } from '../records/settlement';
 import type { SettlementList } from '../settlement/settlement-list';

@@ -1,10 +1,10 @@
 import type { StreamPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
-import { withArchive } from '../lists/list';
+import type { ArchivedMatchReads } from '../archive/archived-match-reads';
 import { type MatchRef, matchName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import type { ArchivedMatchReads } from './archived-match-reads';
+import { withArchive } from './list';
 import { below, entryId, isBefore, matchPlace } from './places';
 
 interface MatchOptions<Name extends keyof ArchivedMatchReads> {
