@@ -53,7 +53,7 @@ interface Page {
 }
 
 /** The place of a walk: a line of an entry. */
-interface Place {
+interface LinePlace {
   readonly entry: number;
   readonly line: number;
 }
@@ -65,10 +65,10 @@ type Stretch = readonly [low: number, high: number];
 const STEP = 100;
 const STEPS_MAX = 5;
 /** After every line of an entry. */
-const LINE_MAX = 999_999;
+export const LINE_MAX = 999_999;
 /** The times of a journal rise, except that the clocks of two Redis may differ by this when one takes over from the other. */
 const DISORDER_MS = 60_000;
-const CURSOR = /^(\d{1,12})-(\d{1,6})$/;
+export const LINE_CURSOR = /^(\d{1,12})-(\d{1,6})$/;
 const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
 /** `looked` is the number of positions, or of lines, that were read for the page. */
@@ -129,7 +129,7 @@ export function createJournalReads({
 
   async function rows(address: string, filter: JournalFilter, page: RowsPage): Promise<JournalPage> {
     const isAscending = page.order === 'asc';
-    const after = page.cursor === null ? null : parseCursor(page.cursor);
+    const after = page.cursor === null ? null : linePlace(page.cursor);
     await journal.catchUp();
     const list = await openLines(addressBytes(address));
     let [low, high] = await stretchOf(list, page, after, isAscending);
@@ -161,7 +161,7 @@ export function createJournalReads({
   async function stretchOf(
     list: StoredLines,
     { sinceMs, untilMs }: RowsPage,
-    after: Place | null,
+    after: LinePlace | null,
     isAscending: boolean,
   ): Promise<Stretch> {
     const low = sinceMs === undefined ? 0 : await firstAt(list, sinceMs - DISORDER_MS);
@@ -190,7 +190,7 @@ export function createJournalReads({
     entries: readonly { readonly entry: number; readonly is: JournalEntry }[],
     address: string,
     isAscending: boolean,
-  ): Promise<{ place: Place; row: JournalRow }[]> {
+  ): Promise<{ place: LinePlace; row: JournalRow }[]> {
     const wallet = address.toLowerCase();
     const refs = entries.flatMap(({ is }) => (is.type === 'TRADE' ? [is.ref] : []));
     const loaded = await matches.load(refs);
@@ -241,7 +241,7 @@ const timeOf = (entry: JournalEntry): number => (entry.type === 'TRADE' ? entry.
 const isWithin = (atMs: number, { sinceMs, untilMs }: RowsPage): boolean =>
   (sinceMs === undefined || atMs >= sinceMs) && (untilMs === undefined || atMs <= untilMs);
 
-function isBehind(place: Place, after: Place, isAscending: boolean): boolean {
+function isBehind(place: LinePlace, after: LinePlace, isAscending: boolean): boolean {
   const order = place.entry - after.entry || place.line - after.line;
   return isAscending ? order > 0 : order < 0;
 }
@@ -263,8 +263,8 @@ function parsePlace(cursor: string): PositionPlace {
   return { openedAtMs: Number(openedAtMs), marketId, outcome: outcome === '1' ? 1 : 0 };
 }
 
-function parseCursor(cursor: string): Place {
-  const parts = CURSOR.exec(cursor);
+export function linePlace(cursor: string): LinePlace {
+  const parts = LINE_CURSOR.exec(cursor);
   if (!parts) throw new Refusal('INVALID_CURSOR');
   return { entry: Number(parts[1]), line: Number(parts[2]) };
 }

@@ -14,6 +14,17 @@ export function withArchive<Id, Row>(
   };
 }
 
+/** Sorts rows of several sources, each row once: as the first source has it that has it. */
+export function mergeOnce<Row>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  compare: (a: Row, b: Row) => number,
+): Row[] {
+  const found = new Map<string, Row>();
+  for (const row of rows) if (!found.has(nameOf(row))) found.set(nameOf(row), row);
+  return [...found.values()].sort(compare);
+}
+
 /** Asks each shard for its own items, all shards at once. */
 export async function byShard<Item, Answer>(
   items: readonly Item[],

@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { ArchivedReads } from '../archive/archived-reads';
+import { mergeOnce } from '../lists/list';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/order-views';
 import type { Keys } from '../redis/keys';
@@ -79,17 +80,15 @@ export function createWalletIndex({ redis, keys, archivedReads }: WalletIndexOpt
     const final = openOnly
       ? []
       : await redis.zrangebyscoreBuffer(wallet, bottom, '(0', 'WITHSCORES', 'LIMIT', 0, most + TIES);
-    const seen = new Map<string, WalletEntry>();
+    const here: WalletEntry[] = [];
     for (const list of [open, final]) {
       for (let i = 0; i + 1 < list.length; i += 2) {
         const entry = { rank: Math.abs(Number(list[i + 1])), hash: list[i] as Buffer };
-        if (!from || newer(from, entry) < 0) seen.set(entry.hash.toString('latin1'), entry);
+        if (!from || newer(from, entry) < 0) here.push(entry);
       }
     }
-    for (const { rank, hash, record } of openOnly ? [] : await archivedReads.ofWallet(address, from, most)) {
-      if (!seen.has(hash.toString('latin1'))) seen.set(hash.toString('latin1'), { rank, hash, record });
-    }
-    const found = [...seen.values()].sort(newer).slice(0, most);
+    const archived = openOnly ? [] : await archivedReads.ofWallet(address, from, most);
+    const found = mergeOnce<WalletEntry>([...here, ...archived], entryName, newer).slice(0, most);
     return { found, more: found.length === most };
   }
 
@@ -156,6 +155,8 @@ export function ordersOf<Entry extends WalletEntry>(
 
   return orders;
 }
+
+export const entryName = ({ hash }: WalletEntry): string => hash.toString('latin1');
 
 /** Sorts newest first; orders of the same rank by hash. */
 export function newer(a: WalletEntry, b: WalletEntry): number {

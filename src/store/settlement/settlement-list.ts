@@ -1,6 +1,7 @@
 import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import type { ArchivedMatchReads } from '../archive/archived-match-reads';
+import { mergeOnce } from '../lists/list';
 import { compareListed, listedId, listedPlace } from '../lists/places';
 import { type SettlementKey, settlementKey } from '../records/settlement';
 import type { Keys } from '../redis/keys';
@@ -61,15 +62,11 @@ export function createSettlementList({
     const last = here.length < most ? undefined : here.at(-1);
     const asked = last ? { ...stretch, ...(descending ? { from: last } : { to: last }) } : stretch;
     const left = await archivedReads.settlementsOf(marketId ?? null, asked);
-    const found = new Map(here.map((one) => [listedId(one), one]));
-    // Redis decides, as where one record is asked for: a batch of which nothing left may be deleted again.
-    for (const one of left) {
-      const id = listedId(one);
-      if (!found.get(id)?.record) found.set(id, listedOf(one));
-    }
-    // Where one of both has more, it has given `most`: so the first `most` of all are here.
     const way = descending ? -1 : 1;
-    return [...found.values()].sort((a, b) => way * compareListed(a, b)).slice(0, most);
+    // Redis decides, as where one record is asked for: a batch of which nothing left may be deleted again.
+    const all = [...here.filter(({ record }) => record), ...left.map(listedOf), ...here];
+    // Where one of both has more, it has given `most`: so the first `most` of all are here.
+    return mergeOnce(all, listedId, (a, b) => way * compareListed(a, b)).slice(0, most);
   };
 }
 

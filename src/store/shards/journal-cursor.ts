@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import { LINE_CURSOR, LINE_MAX, linePlace } from '../journal/reads';
 
 /** The longest cursor. One over 64 shards in which each journal has two million lines has 344 characters. */
 export const JOURNAL_CURSOR_MAX = 500;
@@ -15,19 +16,11 @@ export interface JournalCursor {
   readonly last: number | null;
 }
 
-interface Place {
-  readonly entry: number;
-  readonly line: number;
-}
-
 /** The first bits of a cursor, which distinguish it from one of a single shard. The others are the number of shards. */
 const FORM = 0xa0;
 const NONE = 64;
-/** The line of a place behind every line of its entry (src/store/journal/reads.ts). */
-const LINE_MAX = 999_999;
 const ENTRY_MAX = 999_999_999_999;
 const BASE = 128;
-const PLACE = /^(\d{1,12})-(\d{1,6})$/;
 
 export function encodeCursor({ places, isAscending, last }: JournalCursor): string {
   const bytes = [FORM | Math.log2(places.length), (isAscending ? BASE : 0) + (last ?? NONE)];
@@ -36,7 +29,7 @@ export function encodeCursor({ places, isAscending, last }: JournalCursor): stri
       bytes.push(0);
       continue;
     }
-    const { entry, line } = placeOf(text);
+    const { entry, line } = linePlace(text);
     write(bytes, entry + 1);
     write(bytes, line === LINE_MAX ? 0 : line + 1);
   }
@@ -48,7 +41,7 @@ export function encodeCursor({ places, isAscending, last }: JournalCursor): stri
  * every line, because growth moves no line and each of their lines came after it. Throws INVALID_CURSOR.
  */
 export function decodeCursor(text: string, count: number): JournalCursor {
-  const { places, ...rest } = PLACE.test(text)
+  const { places, ...rest } = LINE_CURSOR.test(text)
     ? { places: [text], isAscending: false, last: 0 }
     : decodeMade(text, count);
   const added = Array.from({ length: count - places.length }, () => null);
@@ -69,7 +62,7 @@ function decodeMade(text: string, most: number): JournalCursor {
   });
   const last = head % BASE === NONE ? null : head % BASE;
   const cursor = { places, isAscending: head >= BASE, last };
-  const isWhole = places.every((place) => place === null || PLACE.test(place)) && (last ?? 0) < count;
+  const isWhole = places.every((place) => place === null || LINE_CURSOR.test(place)) && (last ?? 0) < count;
   // A number in another form, and anything behind the last one.
   if (!isWhole || encodeCursor(cursor) !== text) throw new Refusal('INVALID_CURSOR');
   return cursor;
@@ -92,20 +85,14 @@ export function placesFor(
 
 /** The place next above a line: newest first, the line itself is the next one. */
 export function justAbove(text: string): string {
-  const { entry, line } = placeOf(text);
+  const { entry, line } = linePlace(text);
   return line === LINE_MAX ? text : `${entry}-${line + 1}`;
 }
 
 function justBelow(text: string): string | null {
-  const { entry, line } = placeOf(text);
+  const { entry, line } = linePlace(text);
   if (line > 0) return `${entry}-${line - 1}`;
   return entry === 0 ? null : `${entry - 1}-${LINE_MAX}`;
-}
-
-function placeOf(text: string): Place {
-  const parts = PLACE.exec(text);
-  if (!parts) throw new Error(`no place in a journal: ${text}`);
-  return { entry: Number(parts[1]), line: Number(parts[2]) };
 }
 
 /** Seven bits a byte, the least first; the last byte is below BASE. */

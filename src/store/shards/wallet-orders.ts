@@ -1,5 +1,5 @@
-import { byShard, mergeParts } from '../lists/list';
-import { newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
+import { byShard, mergeOnce, mergeParts } from '../lists/list';
+import { entryName, newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
 import { hashHex } from '../records/order';
 import type { WalletShards } from '../verbs/wallet-shards';
 import { partAt } from './directory';
@@ -32,13 +32,9 @@ export function walletIndexOverShards(
       }),
     );
     const { rows, end } = mergeParts<WalletEntry, ShardEntry>(lists, newer);
-    const found = [...once(rows)];
+    // An archive that several shards share may answer for each of them.
+    const found = mergeOnce(rows, entryName, newer);
     return { found: found.slice(0, most), more: end !== null || found.length > most };
-  }
-
-  /** An archive that several shards share may answer for each of them. */
-  function once(found: readonly ShardEntry[]): Iterable<ShardEntry> {
-    return new Map(found.map((entry) => [entry.hash.toString('latin1'), entry])).values();
   }
 
   async function records(found: readonly ShardEntry[]) {
