@@ -1,11 +1,12 @@
 import type { StreamPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { partsOf } from '../../exchange/settlement';
+import { getLists } from '../lists/list';
 import { earlier, entryId, isBefore, LAST_MATCH, matchPlace } from '../lists/places';
 import { unpackMark } from '../records/candle';
 import { MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex, isMatch } from '../records/order';
-import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
+import { recordOf, settlementNames, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
@@ -128,7 +129,8 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
     const matches = found.map(([entry, fields]): Unsettled => {
       const place = matchPlace(entry);
       const packed = fields[1] as Buffer;
-      return { ...place, packed, names: namesOf(id, place.sequence, packed) };
+      const names = settlementNames({ ...place, marketId: id }, partsOf(countFills(packed)));
+      return { ...place, packed, names };
     });
     return { matches, more };
   }
@@ -148,16 +150,9 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   /** The records of each match, part by part. */
   async function settlementsOf(stretches: readonly Stretch[]): Promise<Records> {
     const all = stretches.flatMap(({ matches }) => matches);
-    const names = all.flatMap((match) => match.names);
-    const found = await readFields(redis, keys.settlements, names);
-    let at = 0;
-    return new Map(
-      all.map((match) => {
-        const from = at;
-        at += match.names.length;
-        return [match, found.slice(from, at)];
-      }),
-    );
+    const names = all.map((match) => match.names);
+    const found = await getLists((some) => readFields(redis, keys.settlements, some), names);
+    return new Map(all.map((match, i) => [match, found[i] ?? []]));
   }
 
   function take(
@@ -212,11 +207,6 @@ function settled({ packed, tradeMs }: Unsettled, records: readonly (Buffer | nul
   });
   return records.length > 0 && confirmed.length === records.length ? confirmed : null;
 }
-
-const namesOf = (marketId: MarketId, sequence: number, packed: Buffer): Buffer[] =>
-  Array.from({ length: partsOf(countFills(packed)) }, (_, part) =>
-    settlementName({ marketId, sequence, part }),
-  );
 
 function candlePlace(mark: Buffer | null | undefined): StreamPlace {
   const { lastMs, lastSequence } = unpackMark(mark ?? Buffer.alloc(0));

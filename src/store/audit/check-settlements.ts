@@ -7,7 +7,7 @@ import {
   type SettlementKey,
   type SettlementRecord,
   settlementId,
-  settlementName,
+  settlementNames,
 } from '../records/settlement';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { readFields } from '../redis/fields';
@@ -46,8 +46,9 @@ export function createSettlementChecks(options: SettlementChecksOptions): Settle
   const funds = options.funds === null ? 'paper' : 'chain';
 
   const namesOf = (match: Match): Buffer[] =>
-    Array.from({ length: Math.max(1, partsOf(match.fills.length, funds)) }, (_, part) =>
-      settlementName({ marketId: match.marketId, sequence: match.place.sequence, part }),
+    settlementNames(
+      { marketId: match.marketId, sequence: match.place.sequence },
+      Math.max(1, partsOf(match.fills.length, funds)),
     );
 
   const records = (names: readonly Buffer[]): Promise<(Buffer | null)[]> =>

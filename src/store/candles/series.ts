@@ -3,8 +3,9 @@ import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
 import { type FundsMark, readFunds } from '../chain/funds';
+import { getLists } from '../lists/list';
 import { createMarketMatches } from '../lists/matches';
-import { above, entryId, LAST_MATCH } from '../lists/places';
+import { above, entryId, LAST_MATCH, matchPlace } from '../lists/places';
 import {
   type Mark,
   type MatchEntry,
@@ -17,7 +18,7 @@ import {
 } from '../records/candle';
 import { LEFT } from '../records/layout';
 import { countFills, withoutFills } from '../records/order';
-import { settlementName } from '../records/settlement';
+import { settlementNames } from '../records/settlement';
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import { readRun } from '../redis/run';
@@ -161,21 +162,13 @@ export function createSeries({ redis, run, keys, archivedReads = NO_ARCHIVED_REA
     areFinal: boolean,
   ): Promise<MatchEntry[]> {
     if (entries.length === 0 || !(await mayFail())) return [...entries];
-    const counts = entries.map(([, [, packed]]) => countFills(packed ?? Buffer.alloc(0)));
-    const names = entries.flatMap(([entry], i) => {
-      const sequence = Number(entry.toString().split('-')[1]);
-      return Array.from({ length: counts[i] ?? 0 }, (_, part) =>
-        settlementName({ marketId: id, sequence, part }),
-      );
-    });
-    const records = await readFields(redis, keys.settlements, names);
+    const names = entries.map(([entry, [, packed]]) =>
+      settlementNames({ ...matchPlace(entry), marketId: id }, countFills(packed ?? Buffer.alloc(0))),
+    );
+    const records = await getLists((all) => readFields(redis, keys.settlements, all), names);
     const found: MatchEntry[] = [];
-    let at = 0;
     for (const [i, [entry, [field, packed]]] of entries.entries()) {
-      const own = records
-        .slice(at, at + (counts[i] ?? 0))
-        .map((record) => SETTLEMENT_STATUSES[record?.[0] ?? 0]);
-      at += own.length;
+      const own = records[i]?.map((record) => SETTLEMENT_STATUSES[record?.[0] ?? 0]) ?? [];
       if (areFinal && own.some((status) => status !== 'CONFIRMED' && status !== 'FAILED')) break;
       const failed = (part: number): boolean => own[part] === 'FAILED';
       found.push([entry, [field as Buffer, withoutFills(packed ?? Buffer.alloc(0), failed)]]);

@@ -14,6 +14,15 @@ export function withArchive<Id, Row>(
   };
 }
 
+/** Reads the rows of several lists of ids at once; null for a missing one. */
+export async function getLists<Id, Row>(
+  get: (ids: readonly Id[]) => Promise<readonly (Row | null)[]>,
+  lists: readonly (readonly Id[])[],
+): Promise<(Row | null)[][]> {
+  const rows = (await get(lists.flat())).values();
+  return lists.map((ids) => ids.map(() => rows.next().value ?? null));
+}
+
 /** Sorts rows of several sources, each row once: as the first source has it that has it. */
 export function mergeOnce<Row>(
   rows: readonly Row[],

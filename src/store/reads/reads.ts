@@ -78,22 +78,14 @@ export function createReads({
   funds = 'paper',
   checksum = (address) => address,
 }: ReadsOptions): Reads {
-  const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
   const { show, showAll } = createSettlements({ redis, run, keys, archivedReads, funds, checksum });
   const matchesOf = createMarketMatches({ redis, keys, archivedReads });
 
-  async function market(name: string): Promise<Market | null> {
-    const key = marketKey(name);
-    const cached = known.get(key);
-    if (cached) return cached;
-    const at = doubts();
+  const market = cachedMarkets(doubts, async (key) => {
     const id = await redis.hget(keys.marketNames, key);
     const document = id && (await redis.hgetBuffer(keys.markets, id));
-    if (!document) return null;
-    const found = decodeMarket(document);
-    known.keep(key, found, at);
-    return found;
-  }
+    return document ? decodeMarket(document) : null;
+  });
 
   async function snapshot(
     id: MarketId,
@@ -161,9 +153,22 @@ export function createReads({
   };
 }
 
-/** A condition id has digits in either case. */
-export const marketKey = (name: string): string =>
-  name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
+/** Caches the markets that `find` finds by id, slug or condition id, which may have its digits in either case. */
+export function cachedMarkets(
+  doubts: DurabilityChecks['doubts'],
+  find: (key: string) => Promise<Market | null>,
+): Reads['market'] {
+  const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
+  return async (name) => {
+    const key = /^0x/i.test(name) ? name.toLowerCase() : name;
+    const cached = known.get(key);
+    if (cached) return cached;
+    const at = doubts();
+    const found = await find(key);
+    if (found) known.keep(key, found, at);
+    return found;
+  };
+}
 
 const packedMatch = ([id, [, packed]]: [Buffer, [Buffer, Buffer]]): PackedMatch => ({
   ...matchPlace(id),

@@ -50,6 +50,10 @@ export function settlementName({ marketId, sequence, part }: SettlementKey): Buf
   return name;
 }
 
+/** The names of the records of a match that has this number of them. */
+export const settlementNames = (match: Omit<SettlementKey, 'part'>, count: number): Buffer[] =>
+  Array.from({ length: count }, (_, part) => settlementName({ ...match, part }));
+
 export const settlementKey = (name: Buffer): SettlementKey => ({
   marketId: name.toString('latin1', 0, 8),
   sequence: name.readUIntBE(8, 6),

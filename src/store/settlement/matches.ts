@@ -2,6 +2,7 @@ import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { getLists } from '../lists/list';
 import { createMatchesByPlace } from '../lists/matches';
 import { matchPlace } from '../lists/places';
 import { kindOf, matchOf } from '../outbox/outbox';
@@ -11,7 +12,7 @@ import {
   type MatchFacts,
   type MatchRef,
   recordOf,
-  settlementName,
+  settlementNames,
   settlementUpdatedMs,
 } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
@@ -160,20 +161,10 @@ export function createMatches({
 
   /** Returns for each match whether every part is CONFIRMED or FAILED, else whether one of them changed since `sinceMs`. */
   async function finality(id: MarketId, entries: readonly Entry[], sinceMs: number) {
-    const parts = entries.map((entry) => recordsOf(entry[1][1], funds));
-    const names = entries.flatMap((entry, i) => {
-      const { sequence } = refOf(id, entry);
-      return Array.from({ length: parts[i] ?? 0 }, (_, part) =>
-        settlementName({ marketId: id, sequence, part }),
-      );
-    });
-    const records = await settlements.packed(names);
-    let at = 0;
-    return parts.map((count, i) => {
-      const own = records
-        .slice(at, at + count)
-        .map((record) => recordOf(record, factsOf(id, entries[i] as Entry)));
-      at += count;
+    const names = entries.map((entry) => settlementNames(refOf(id, entry), recordsOf(entry[1][1], funds)));
+    const records = await getLists(settlements.packed, names);
+    return entries.map((entry, i) => {
+      const own = (records[i] ?? []).map((record) => recordOf(record, factsOf(id, entry)));
       return {
         isFinal: own.every((record) =>
           /CONFIRMED|FAILED/.test(decodeSettlementState(record).settlementStatus),

@@ -53,6 +53,16 @@ export async function partOf<T>(directory: Directory, parts: readonly T[], id: M
   return partAt(parts, await directory.shardOf(id));
 }
 
+/** The part of the market's shard; null for no market. */
+export async function findPart<T>(
+  directory: Directory,
+  parts: readonly T[],
+  id: MarketId,
+): Promise<T | null> {
+  const shard = await directory.find(id);
+  return shard === null ? null : partAt(parts, shard);
+}
+
 /** The part of a shard; each list of parts has one for each shard. */
 export function partAt<T>(parts: readonly T[], shard: number): T {
   const part = parts[shard];

@@ -1,19 +1,17 @@
-import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
-import { createDoubtful } from '../health/doubtful';
 import type { DurabilityChecks } from '../health/durability';
 import { overShards } from '../lists/list';
 import type { AnswerCache } from '../reads/answer-cache';
 import type { OrderReads } from '../reads/orders';
-import { marketKey, type Reads } from '../reads/reads';
+import { cachedMarkets, type Reads } from '../reads/reads';
 import { createWalletIndex, ordersOf, type WalletReads } from '../reads/wallet-orders';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { WalletShards } from '../verbs/wallet-shards';
 import { createBalances } from './balances';
-import { type Directory, partAt, partOf } from './directory';
+import { type Directory, findPart, partAt, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 import { walletIndexOverShards } from './wallet-orders';
 
@@ -35,9 +33,6 @@ interface ReadsOverShardsOptions {
   readonly grantMicro: number;
 }
 
-/** Terms cached for the life of the process, because they never change. */
-const TERMS_MAX = 10_000;
-
 /**
  * Everything that an exchange of several shards shows. Each market is read in its shard. The reads of a wallet ask all of its shards and
  * put their answers together; when one of these does not answer, the read fails.
@@ -47,20 +42,13 @@ export function readsOverShards(options: ReadsOverShardsOptions): Reads {
   const parts = options.shards.map(({ reads }) => reads);
   const keys = options.shards.map((shard) => shard.keys);
   const first = partAt(parts, 0);
-  const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
   const of = (id: MarketId): Promise<Reads> => partOf(directory, parts, id);
 
-  async function market(name: string): Promise<Market | null> {
-    const key = marketKey(name);
-    const cached = known.get(key);
-    if (cached) return cached;
-    const at = doubts();
+  const market = cachedMarkets(doubts, async (key) => {
     const id = await redis.hget(names, key);
-    const shard = id === null ? null : await directory.find(id);
-    const found = id === null || shard === null ? null : await partAt(parts, shard).market(id);
-    if (found) known.keep(key, found, at);
-    return found;
-  }
+    const part = id && (await findPart(directory, parts, id));
+    return part ? part.market(id) : null;
+  });
 
   const orders = ordersOverShards(parts, directory, places);
   return {
@@ -122,10 +110,8 @@ function walletsOverShards(
     openCount,
     async orders(address, filter, page) {
       if (filter.marketId === undefined) return everywhere(address, filter, page);
-      const shard = await directory.find(filter.marketId);
-      return shard === null
-        ? { orders: [], next: null, looked: 0 }
-        : partAt(parts, shard).orders(address, filter, page);
+      const part = await findPart(directory, parts, filter.marketId);
+      return part ? part.orders(address, filter, page) : { orders: [], next: null, looked: 0 };
     },
   };
 }
@@ -134,10 +120,7 @@ function walletsOverShards(
 function keptOverShards(parts: readonly AnswerCache[], directory: Directory): AnswerCache {
   const first = partAt(parts, 0);
   return {
-    async market(id) {
-      const shard = await directory.find(id);
-      return shard === null ? null : partAt(parts, shard).market(id);
-    },
+    market: async (id) => (await findPart(directory, parts, id))?.market(id) ?? null,
     /** Profiles are in the first shard, comments in that of their market. */
     async talk(marketId) {
       const profiles = await first.talk();

@@ -7,7 +7,7 @@ import type { OrderRecord } from '../records/order';
 import { settlementKey } from '../records/settlement';
 import type { SettlementList } from '../settlement/settlement-list';
 import type { Settlements } from '../settlement/settlements';
-import { type Directory, partAt, partOf } from './directory';
+import { type Directory, findPart, partAt, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 
 /** The least number of records that one step reads in each shard, and the most steps of one page. */
@@ -59,10 +59,7 @@ export function settlementsOverShards(
         (name) => shardOf(settlementKey(name)),
         (shard, own) => partAt(parts, shard).packed(own),
       ),
-    async find(key) {
-      const shard = await directory.find(key.marketId);
-      return shard === null ? null : partAt(parts, shard).find(key);
-    },
+    find: async (key) => (await findPart(directory, parts, key.marketId))?.find(key) ?? null,
     show: async (marketId, fills) => (await of(marketId)).show(marketId, fills),
     showAll: (lists) => overShards(lists, shardOf, (shard, own) => partAt(parts, shard).showAll(own)),
     list: listOverShards(parts, directory),
@@ -80,9 +77,8 @@ export function settlementsOverShards(
 function listOverShards(parts: readonly Settlements[], directory: Directory): Settlements['list'] {
   return async (filter, page) => {
     if (filter.marketId !== undefined) {
-      const shard = await directory.find(filter.marketId);
-      if (shard === null) return { records: [], orders: new Map(), next: null };
-      return partAt(parts, shard).list(filter, page);
+      const part = await findPart(directory, parts, filter.marketId);
+      return part ? part.list(filter, page) : { records: [], orders: new Map(), next: null };
     }
     const limit = Math.max(RECORDS_MIN, Math.ceil((page.limit + 1) / parts.length));
     const orders = new Map<string, OrderRecord>();
