@@ -1,3 +1,4 @@
+import { overShards } from '../lists/list';
 import { type AccountLogReads, type AccountLogs, createAccountLogs, KEEP_MS } from '../outbox/account-log';
 import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
@@ -56,23 +57,15 @@ export function createHomeLogs({ redis, run, shards }: HomeLogsOptions): HomeLog
     return { first: Number(first), last: Number(last) };
   }
 
-  async function ends(addresses: readonly string[]): Promise<(number | null | undefined)[]> {
-    const found = new Map<string, number | null | undefined>();
-    await Promise.all(
-      [...groupBy(addresses, homeOfWallet)].map(async ([home, those]) => {
-        const numbers = await partAt(parts, home)
-          .ends(those)
-          .catch(() => []);
-        for (const [i, address] of those.entries()) found.set(address, numbers[i]);
-      }),
-    );
-    return addresses.map((address) => found.get(address));
-  }
-
   return {
     homeOf: homeOfWallet,
     open,
-    ends,
+    ends: (addresses) =>
+      overShards(addresses, homeOfWallet, (home, own) =>
+        partAt(parts, home)
+          .ends(own)
+          .catch(() => []),
+      ),
     openedAt: (home, addresses) => partAt(parts, home).opened(addresses),
     since: (address, number, most) => partOf(address).since(address, number, most),
     gap: (address) => partOf(address).gap(address),

@@ -6,7 +6,7 @@ import type { Reads } from '../reads/reads';
 import { hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { firstOf, toldAs } from '../verbs/ask-all';
+import { askAll, firstOf, toldAs } from '../verbs/ask-all';
 import { groupBy } from './account-logs';
 import { partAt } from './directory';
 
@@ -52,8 +52,10 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
     // Redis first: only an order that is in no shard is looked for in the archive.
     const here = await firstOf(everyShard.map(holds(orderHash)));
     const found = await firstOf((here.found === null ? everyShard : [here.found]).map(answerOf(question)));
-    if (found.found === null) throwFirst([...here.silent, ...found.silent]);
-    if (found.found === null) return null;
+    if (found.found === null) {
+      for (const error of [...here.silent, ...found.silent]) throw error;
+      return null;
+    }
     places.put(orderHash, found.found.shard);
     return found.found.answer;
   }
@@ -71,25 +73,21 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
   async function records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>> {
     const found = new Map<string, OrderRecord>();
     const missing = (): string[] => orderHashes.filter((hash) => !found.has(hash));
-    const note = (shard: number, some: ReadonlyMap<string, OrderRecord>): void => {
-      for (const [hash, record] of some) {
-        found.set(hash, record);
-        places.put(hash, shard);
-      }
-    };
     /** Errors of shards that are not read again, because each read of a silent one takes as long as a command may take. */
     const silent = new Map<number, unknown>();
-    const ask = (asked: readonly number[], read: (shard: number) => Promise<Records>) =>
-      Promise.all(
-        asked
-          .filter((shard) => !silent.has(shard))
-          .map((shard) =>
-            read(shard).then(
-              (some) => note(shard, some),
-              (error: unknown) => void silent.set(shard, error),
-            ),
-          ),
+    const ask = async (asked: readonly number[], read: (shard: number) => Promise<Records>) => {
+      const answers = await askAll(
+        asked.filter((shard) => !silent.has(shard)),
+        read,
       );
+      for (const [shard, error] of answers.failed) silent.set(shard, error);
+      for (const [shard, some] of answers.done) {
+        for (const [hash, record] of some) {
+          found.set(hash, record);
+          places.put(hash, shard);
+        }
+      }
+    };
     const known = groupBy(orderHashes, (hash) => places.get(hash) ?? NOWHERE);
     known.delete(NOWHERE);
     await ask([...known.keys()], (shard) => partAt(parts, shard).records(known.get(shard) ?? []));
@@ -104,8 +102,4 @@ export function createOrderPlaces({ redis, shards, parts }: OrderPlacesOptions):
   }
 
   return { ask, records };
-}
-
-function throwFirst(errors: readonly unknown[]): void {
-  if (errors.length > 0) throw errors[0];
 }
