@@ -16,6 +16,7 @@ import {
   type OrderRecord,
 } from '../records/order';
 import { settlementId, settlementName } from '../records/settlement';
+import { readFields } from '../redis/fields';
 import { createArchivedSums } from './archived-sums';
 import { fillText, meetingProblem, ownPrice } from './check-matches';
 import { settlementProblem } from './check-settlements';
@@ -116,8 +117,7 @@ function createTallies({ redis, keys, archivedReads, findings, droppedMs }: Veri
   }
 
   async function records(hashes: readonly string[]): Promise<Map<string, OrderRecord | null>> {
-    if (hashes.length === 0) return new Map();
-    const here = await redis.hmgetBuffer(keys.orders, ...hashes.map(hashBytes));
+    const here = await readFields(redis, keys.orders, hashes.map(hashBytes));
     const gone = await archivedReads.packed(hashes.filter((_, i) => !here[i]));
     return new Map(hashes.map((hash, i) => [hash, readOrder(hash, here[i] ?? gone.get(hash))]));
   }

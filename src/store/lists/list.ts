@@ -59,7 +59,7 @@ export async function overShards<Item, Row>(
 }
 
 /** The next rows of a list, and the place behind which it may have more; null at its end. */
-export interface Part<Place, Row> {
+interface Part<Place, Row> {
   readonly rows: readonly Row[];
   readonly end: Place | null;
 }
