@@ -133,6 +133,7 @@ const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'redis',
       'records',
+      'lists',
       'chain',
       'outbox',
       'health',

@@ -1,8 +1,8 @@
 import type { Logger } from '../log';
+import type { OrderRecords } from '../store/lists/orders';
 import type { AccountLogReads, AccountLogWriter } from '../store/outbox/account-log';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Presence } from '../store/people/presence';
-import type { OrderRecords } from '../store/reads/order-records';
 import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { ShardParts } from '../store/shard';

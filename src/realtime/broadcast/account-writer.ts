@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log';
+import type { OrderRecords } from '../../store/lists/orders';
 import {
   type AccountEvent,
   type AccountLogWriter,
@@ -10,7 +11,6 @@ import {
 import type { OutboxEvent } from '../../store/outbox/outbox';
 import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
 import type { BroadcastReads } from '../../store/outbox/update-log';
-import type { OrderRecords } from '../../store/reads/order-records';
 import type { Fill, OrderRecord } from '../../store/records/order';
 import { isBefore, NO_ENTRY } from '../../store/redis/entry-id';
 import type { Leadership } from './leadership';

@@ -34,6 +34,13 @@ export function mergeOnce<Row>(
   return [...found.values()].sort(compare);
 }
 
+/** The part of a shard; each list of parts has one for each shard. */
+export function partAt<T>(parts: readonly T[], shard: number): T {
+  const part = parts[shard];
+  if (part === undefined) throw new RangeError(`no shard ${shard}`);
+  return part;
+}
+
 /** Asks each shard for its own items, all shards at once. */
 export async function byShard<Item, Answer>(
   items: readonly Item[],

@@ -1,20 +1,26 @@
 import type { StreamPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
-import type { ArchivedMatchReads } from '../archive/archived-match-reads';
 import { type MatchRef, matchName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { withArchive } from './list';
 import { below, entryId, isBefore, matchPlace } from './places';
 
-interface MatchOptions<Name extends keyof ArchivedMatchReads> {
-  readonly redis: RedisClient;
-  readonly keys: Keys;
-  readonly archivedReads: Pick<ArchivedMatchReads, Name>;
-}
-
 export interface PackedMatch extends StreamPlace {
   readonly packed: Buffer;
+}
+
+/** Matches that have left Redis. */
+export interface ArchivedMatches {
+  /** Those that are there, by the name of their place (`matchName`). */
+  matches(refs: readonly MatchRef[]): Promise<ReadonlyMap<string, Buffer>>;
+  matchesOf(marketId: MarketId, stretch: Stretch<StreamPlace>): Promise<readonly PackedMatch[]>;
+}
+
+interface MatchOptions<Name extends keyof ArchivedMatches> {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly archivedReads: Pick<ArchivedMatches, Name>;
 }
 
 /** Reads matches by their places, as the store packs them; null for one that does not exist. */

@@ -1,7 +1,6 @@
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
-import { type ArchivedMatchReads, NO_ARCHIVED_MATCHES } from '../archive/archived-match-reads';
-import { createMatchesByPlace } from '../lists/matches';
+import { type ArchivedMatches, createMatchesByPlace } from '../lists/matches';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';
@@ -72,13 +71,13 @@ export function createBroadcasts({
   redis,
   run,
   keys,
-  archivedReads = NO_ARCHIVED_MATCHES,
+  archivedReads = { matches: async () => new Map() },
 }: {
   redis: RedisClient;
   run: RunScript;
   keys: Keys;
   /** Without it nothing has left Redis. */
-  archivedReads?: ArchivedMatchReads;
+  archivedReads?: Pick<ArchivedMatches, 'matches'>;
 }): Broadcasts {
   const byPlace = createMatchesByPlace({ redis, keys, archivedReads });
 

@@ -3,13 +3,13 @@ import { type OrderFill, type PlacedFill, type SettlementState, settlementOf } f
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import type { ArchivedReads } from '../archive/archived-reads';
+import { createOrderRecords, type FoundOrder, type OrderRecords } from '../lists/orders';
 import type { Fill, OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/order-views';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from '../settlement/settlements';
 import { createFillChain, type FillPlace, NEWEST_FILL, type OrderAndFills } from './fill-chain';
-import { createOrderRecords, type FoundOrder, type OrderRecords } from './order-records';
 
 interface OrderReadsOptions {
   readonly redis: RedisClient;

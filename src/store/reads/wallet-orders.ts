@@ -1,11 +1,11 @@
 import { Refusal } from '../../exchange/errors';
 import type { ArchivedReads } from '../archive/archived-reads';
 import { mergeOnce } from '../lists/list';
+import { createFoundOrders, type FoundOrder } from '../lists/orders';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/order-views';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { createFoundOrders, type FoundOrder } from './order-records';
 
 interface WalletIndexOptions {
   readonly redis: RedisClient;

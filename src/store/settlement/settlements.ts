@@ -7,8 +7,8 @@ import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/statu
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
 import { inBlock, type MinedIn, minedOf } from '../chain/mined';
 import { readPage, withArchive } from '../lists/list';
+import { createOrderRecords, type OrderRecords } from '../lists/orders';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../lists/places';
-import { createOrderRecords, type OrderRecords } from '../reads/order-records';
 import { LIST_PLACE } from '../records/layout';
 import { hashBytes, type OrderRecord } from '../records/order';
 import {

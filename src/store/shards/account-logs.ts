@@ -1,4 +1,4 @@
-import { overShards } from '../lists/list';
+import { overShards, partAt } from '../lists/list';
 import { type AccountLogReads, type AccountLogs, createAccountLogs, KEEP_MS } from '../outbox/account-log';
 import { readStreamRange } from '../outbox/stream-range';
 import { addressBytes } from '../records/order';
@@ -6,7 +6,6 @@ import { NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { homeOf, type ShardCount } from '../redis/tags';
-import { partAt } from './directory';
 
 export interface HomeLogsOptions {
   readonly redis: RedisClient;

@@ -1,6 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { Balances, Market } from '../../exchange/facts';
 import { micro } from '../../exchange/units';
+import { partAt } from '../lists/list';
 import { tokenBalances } from '../reads/reads';
 import { decodeCash } from '../records/account';
 import { NET } from '../records/layout';
@@ -9,7 +10,6 @@ import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import { inTransitOf } from '../verbs/purse-in-shard';
 import type { WalletShards } from '../verbs/wallet-shards';
-import { partAt } from './directory';
 
 interface BalancesOptions {
   readonly run: RunScript;

@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
+import { partAt } from '../lists/list';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
@@ -61,11 +62,4 @@ export async function findPart<T>(
 ): Promise<T | null> {
   const shard = await directory.find(id);
   return shard === null ? null : partAt(parts, shard);
-}
-
-/** The part of a shard; each list of parts has one for each shard. */
-export function partAt<T>(parts: readonly T[], shard: number): T {
-  const part = parts[shard];
-  if (part === undefined) throw new RangeError(`no shard ${shard}`);
-  return part;
 }

@@ -1,6 +1,6 @@
+import { partAt } from '../lists/list';
 import type { Joining } from '../people/joining';
 import type { WalletShards } from '../verbs/wallet-shards';
-import { partAt } from './directory';
 
 /** A wallet joins at its home, which grants. */
 export function joiningOverShards(parts: readonly Joining[], wallets: WalletShards): Joining {

@@ -1,6 +1,6 @@
 import { ArchivedPartDiffers, type JournalRebuild } from '../journal/rebuild';
+import { partAt } from '../lists/list';
 import type { WalletShards } from '../verbs/wallet-shards';
-import { partAt } from './directory';
 
 /** A wallet's journal has a part in each of its shards; each part is put right by itself, from what its shard has. */
 export function journalRebuildOverShards(

@@ -7,9 +7,10 @@ import {
   type PositionsFilter,
   placeOf,
 } from '../journal/reads';
+import { partAt } from '../lists/list';
 import type { RowsPage } from '../records/order-views';
 import type { WalletShards } from '../verbs/wallet-shards';
-import { type Directory, partAt } from './directory';
+import type { Directory } from './directory';
 import { decodeCursor, encodeCursor, justAbove, placesFor } from './journal-cursor';
 
 /** The least number of lines that are read in a shard at once. */

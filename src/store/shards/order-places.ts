@@ -1,14 +1,14 @@
 import { Refusal } from '../../exchange/errors';
 import { createRecent } from '../../exchange/recent';
 import { NO_ARCHIVED_READS } from '../archive/archived-reads';
-import { createOrderRecords } from '../reads/order-records';
+import { partAt } from '../lists/list';
+import { createOrderRecords } from '../lists/orders';
 import type { Reads } from '../reads/reads';
 import { hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { askAll, firstOf, toldAs } from '../verbs/ask-all';
 import { groupBy } from './account-logs';
-import { partAt } from './directory';
 
 interface OrderPlacesOptions {
   readonly redis: RedisClient;

@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
-import { overShards } from '../lists/list';
+import { overShards, partAt } from '../lists/list';
 import type { AnswerCache } from '../reads/answer-cache';
 import type { OrderReads } from '../reads/orders';
 import { cachedMarkets, type Reads } from '../reads/reads';
@@ -11,7 +11,7 @@ import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { WalletShards } from '../verbs/wallet-shards';
 import { createBalances } from './balances';
-import { type Directory, findPart, partAt, partOf } from './directory';
+import { type Directory, findPart, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 import { walletIndexOverShards } from './wallet-orders';
 

@@ -1,13 +1,13 @@
 import type { ListPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import { byShard, mergeParts, overShards, readPage } from '../lists/list';
+import { byShard, mergeParts, overShards, partAt, readPage } from '../lists/list';
 import { aboveListed, compareListed, listedId, listedPlace } from '../lists/places';
 import type { OrderRecord } from '../records/order';
 import { settlementKey } from '../records/settlement';
 import type { SettlementList } from '../settlement/settlement-list';
 import type { Settlements } from '../settlement/settlements';
-import { type Directory, findPart, partAt, partOf } from './directory';
+import { type Directory, findPart, partOf } from './directory';
 import type { OrderPlaces } from './order-places';
 
 /** The least number of records that one step reads in each shard, and the most steps of one page. */

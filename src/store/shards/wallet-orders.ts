@@ -1,8 +1,7 @@
-import { byShard, mergeOnce, mergeParts } from '../lists/list';
+import { byShard, mergeOnce, mergeParts, partAt } from '../lists/list';
 import { entryName, newer, STEP, type WalletEntry, type WalletIndex } from '../reads/wallet-orders';
 import { hashHex } from '../records/order';
 import type { WalletShards } from '../verbs/wallet-shards';
-import { partAt } from './directory';
 
 export interface ShardEntry extends WalletEntry {
   readonly shard: number;

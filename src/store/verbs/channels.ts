@@ -1,11 +1,11 @@
 import { Refusal } from '../../exchange/errors';
+import { partAt } from '../lists/list';
 import { netField } from '../records/account';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { partAt } from '../shards/directory';
 import { createNotedShards } from './noted-shards';
 import { type AtHome, atHomeOf, type PurseInShard, purseOf, shardsIn } from './purse-in-shard';
 import { createReplicatedWrite, linkTo } from './replicated-write';

@@ -1,11 +1,11 @@
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro } from '../../exchange/units';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { partAt } from '../lists/list';
 import { addressBytes } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ShardCount } from '../redis/tags';
-import { partAt } from '../shards/directory';
 import { askAll, orThrow } from './ask-all';
 import type { Channels } from './channels';
 import { createEngine, type Engine, type EngineOptions } from './engine';

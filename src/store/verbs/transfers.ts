@@ -1,8 +1,8 @@
+import { partAt } from '../lists/list';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { partAt } from '../shards/directory';
 import { ChannelBroken, type Channels } from './channels';
 
 /** The result of a look at all channels. */

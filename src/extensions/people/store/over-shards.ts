@@ -1,9 +1,10 @@
 import { Refusal } from '../../../exchange/errors';
 import type { MarketId } from '../../../exchange/market';
+import { partAt } from '../../../store/lists/list';
 import { addressBytes } from '../../../store/records/order';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
-import { type Directory, partAt, partOf } from '../../../store/shards/directory';
+import { type Directory, partOf } from '../../../store/shards/directory';
 import type { WalletShards } from '../../../store/verbs/wallet-shards';
 import type { Comment, Comments } from './comments';
 import type { Profiles } from './profiles';

@@ -1,14 +1,13 @@
-import type { ArchivedReads } from '../archive/archived-reads';
-import { withArchive } from '../lists/list';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { withArchive } from './list';
 
 interface OrderRecordsOptions {
   readonly redis: RedisClient;
   readonly keys: Keys;
-  readonly archivedReads: Pick<ArchivedReads, 'records'>;
+  readonly archivedReads: { readonly records: OrderRecords };
 }
 
 /** An order as it was found; one that has left Redis is in the archive, with all of its matches. */
