@@ -9,6 +9,7 @@ import { inBlock, type MinedIn, minedOf } from '../chain/mined';
 import { readPage, withArchive } from '../lists/list';
 import { createOrderRecords, type OrderRecords } from '../lists/orders';
 import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../lists/places';
+import { createSettlementList, type SettlementEntry, type SettlementList } from '../lists/settlements';
 import { LIST_PLACE } from '../records/layout';
 import { hashBytes, type OrderRecord } from '../records/order';
 import {
@@ -27,7 +28,6 @@ import {
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { createSettlementList, type SettlementEntry, type SettlementList } from './settlement-list';
 
 export interface SettlementsFilter {
   readonly status?: SettlementStatus | undefined;

@@ -44,6 +44,8 @@ const msOf = (id: string): number => Number(id.split('-')[0]);
 
 /** Takes what commands left on its way when they ended early, forgets old entries, and names channels that lost entries. */
 export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_THAN_MS }: TransfersOptions) {
+  const keysOf = (shard: number): Keys => partAt(shards, shard);
+
   async function finish(): Promise<TransfersReport> {
     const [broken, failures]: [[number, number][], string[]] = [[], []];
     let [finished, waiting] = [0, 0];
@@ -120,8 +122,6 @@ export function createTransfers({ redis, channels, shards, olderThanMs = OLDER_T
       TRIM_MAX,
     );
   }
-
-  const keysOf = (shard: number): Keys => partAt(shards, shard);
 
   return { finish };
 }

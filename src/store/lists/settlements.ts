@@ -1,11 +1,10 @@
 import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
-import type { ArchivedMatchReads } from '../archive/archived-match-reads';
-import { mergeOnce } from '../lists/list';
-import { compareListed, listedId, listedPlace } from '../lists/places';
 import { type SettlementKey, settlementKey } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { mergeOnce } from './list';
+import { compareListed, listedId, listedPlace } from './places';
 
 /** A settlement in the list of all, or of its market. */
 export interface SettlementEntry extends ListPlace {
@@ -18,7 +17,12 @@ interface SettlementListOptions {
   readonly keys: Keys;
   /** The stored records of these names, null for a missing one. */
   readonly packed: (names: readonly Buffer[]) => Promise<(Buffer | null)[]>;
-  readonly archivedReads: Pick<ArchivedMatchReads, 'settlementsOf'>;
+  readonly archivedReads: {
+    settlementsOf(
+      marketId: MarketId | null,
+      stretch: Stretch<ListPlace>,
+    ): Promise<readonly ArchivedSettlement[]>;
+  };
 }
 
 /** The first settlements of a stretch, `most` of them; fewer when it has no more. */
