@@ -3,7 +3,8 @@
  * All of them run even if one fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
- * `npm run test:long`: the `*.long.test.ts`; CI runs it after `npm test`.
+ * `npm run test:long`: the `*.long.test.ts`; CI runs it after `npm test`. What fails beside others is run once more alone,
+ * and named at the end even if it then passes: it needs a repair, or the machine was too busy.
  * `npm run mutants`: plants bugs, in copies of the scripts, the build, a contract and the model, and proves that the tests catch each.
  * `npm run test:random`: as `npm test`, with seeds and samples that are drawn; it prints them.
  * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
@@ -24,6 +25,8 @@ const count = { passed: 0, failed: 0 };
 const seeds = [];
 /** What failed, for the end of a long output. */
 const failures = [];
+/** The results of each test file: how many tests passed, and the names of those that failed. */
+const files = new Map();
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
 const LONG = '\\.long\\.test\\.ts$';
@@ -89,23 +92,33 @@ async function runJest(args) {
       if (/\bseeds?\b|SEED=/i.test(line)) seeds.push(line);
     });
     await once(jest, 'close');
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, success, testResults } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
+    const { success, testResults } = JSON.parse(readFileSync(report, 'utf8'));
     for (const { name, status, assertionResults } of testResults) {
-      const failed = assertionResults.filter((result) => result.status === 'failed');
       const file = path.relative(ROOT, name);
-      if (status === 'failed' && failed.length === 0) failures.push(file);
-      failures.push(...failed.map(({ fullName }) => `${file}: ${fullName}`));
+      const named = (wanted) => assertionResults.filter((result) => result.status === wanted);
+      const failed = named('failed').map(({ fullName }) => `${file}: ${fullName}`);
+      if (status === 'failed' && failed.length === 0) failed.push(file);
+      files.set(file, { passed: named('passed').length, failed });
     }
-    count.passed += numPassedTests;
-    count.failed += numFailedTests + numRuntimeErrorTestSuites;
-    if (!success && numFailedTests + numRuntimeErrorTestSuites === 0) record('jest', false);
+    if (!success && failedFiles().length === 0) record('jest', false);
   } catch (error) {
     record('jest', false, error.message);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const failedFiles = () => [...files.keys()].filter((file) => files.get(file).failed.length > 0);
+
+/** The stories of the long form start many processes each, and may be too slow beside one another. */
+async function repeatAlone() {
+  const again = failedFiles();
+  if (again.length === 0) return;
+  const names = again.flatMap((file) => files.get(file).failed);
+  say(`Once more, alone:\n  ${names.join('\n  ')}`);
+  await runJest(jestArguments('--long', ['--runTestsByPath', ...again], 1));
+  const passed = again.filter((file) => files.get(file).failed.length === 0);
+  if (passed.length > 0) say(`Failed beside others, passed alone:\n  ${passed.join('\n  ')}`);
 }
 
 const startChecks = () => [
@@ -119,10 +132,10 @@ const startChecks = () => [
 ];
 
 /** The arguments of jest for each form of the command. */
-function jestArguments(form, args) {
+function jestArguments(form, args, workers = availableParallelism()) {
   if (form === '--check') return RULES;
   // Their stories start up to ten processes each: one worker for each processor, or they would fail as too slow.
-  const patient = ['--testTimeout', LONG_TEST_MS, '--maxWorkers', String(availableParallelism())];
+  const patient = ['--testTimeout', LONG_TEST_MS, '--maxWorkers', String(workers)];
   if (form === '--long') return ['--testMatch', '**/*.long.test.ts', ...patient, ...args];
   if (form === '--mutants') return ['--testMatch', '**/*.mutants.ts', ...patient, ...args];
   // A file that is named is run, even if it takes long.
@@ -142,6 +155,12 @@ async function main() {
   // Before jest: they use every processor for some seconds, and an exchange under test would answer 503 meanwhile.
   if (form === '--check' || whole) await Promise.all(startChecks());
   if (ready) await runJest(jestArguments(form, args));
+  if (form === '--long') await repeatAlone();
+  for (const { passed, failed } of files.values()) {
+    count.passed += passed;
+    count.failed += failed.length;
+    failures.push(...failed);
+  }
   if (seeds.length > 0) say(`Seeds of this run:\n  ${seeds.join('\n  ')}`);
   if (failures.length > 0) say(`Failed:\n  ${failures.join('\n  ')}`);
   say(`${count.passed} passed, ${count.failed} failed`);

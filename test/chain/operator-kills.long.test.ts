@@ -1,3 +1,4 @@
+import { Transaction } from 'ethers';
 import { type Started, startScript } from '../support/processes';
 import { tell } from '../support/telling';
 import { until } from '../support/waiting';
@@ -103,8 +104,9 @@ test.each(['used', 'closed'])('after a kill when a nonce is %s, nothing is sent 
   node.forget();
   const keys = await killAt(step);
   await takeOver(keys);
-  const sent = new Set(node.broadcasts);
-  tell(`${sent.size} transactions for ${keys.length} matches`);
+  // By nonce, because on a slow machine a transaction may be replaced by one with a higher price before it is final.
+  const nonces = new Set(node.broadcasts.map((bytes) => Transaction.from(bytes).nonce));
+  tell(`${nonces.size} transactions for ${keys.length} matches`);
   const records = await Promise.all(keys.map((key) => op.settlements.find(key)));
-  expect(sent.size).toBe(new Set(records.map((record) => record?.transactionHash)).size);
+  expect(nonces.size).toBe(new Set(records.map((record) => record?.transactionHash)).size);
 });

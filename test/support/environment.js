@@ -1,16 +1,25 @@
 const { TestEnvironment } = require('jest-environment-node');
-const { createOutside } = require('./outside.js');
+const { load, startFile } = require('./outside.js');
+
+const CLASSES = Object.getOwnPropertyNames(globalThis).filter(
+  (name) => /^[A-Z]/.test(name) && typeof globalThis[name] === 'function',
+);
 
 /**
- * Jest's Node environment, which ends every process that a test file started. A hook that times out never returns the
- * processes that it started, so no `afterAll` can end them; test/support/leftovers.ts lists each process from its start.
+ * Jest's Node environment, whose test files run outside its sandbox (test/support/outside.js), and which ends every process
+ * that a file started. A hook that times out never returns the processes that it started, so no `afterAll` can end them;
+ * test/support/leftovers.ts lists each process from its start.
  */
 module.exports = class extends TestEnvironment {
   async setup() {
     await super.setup();
+    // `expect.any(String)` and `instanceof` in jest's own code mean the classes outside.
+    for (const name of CLASSES) this.global[name] = globalThis[name];
+    this.env = { ...process.env };
     this.leftovers = { pids: new Set(), isOver: false };
-    this.global.leftovers = this.leftovers;
-    this.global.outside = createOutside();
+    globalThis.leftovers = this.leftovers;
+    startFile();
+    this.global.loadOutside = load;
   }
 
   async teardown() {
@@ -22,6 +31,8 @@ module.exports = class extends TestEnvironment {
         // It has ended between the two lines.
       }
     }
+    for (const name of Object.keys(process.env)) if (!(name in this.env)) delete process.env[name];
+    Object.assign(process.env, this.env);
     await super.teardown();
   }
 };

@@ -5,9 +5,9 @@ interface Leftovers {
   readonly pids: Set<number>;
   readonly isOver: boolean;
 }
-const leftovers = (globalThis as { leftovers?: Leftovers }).leftovers;
 
 function listed(pid: number, gone: (forget: () => void) => void): void {
+  const { leftovers } = globalThis as { leftovers?: Leftovers };
   if (!leftovers || pid <= 0) return;
   // The file has ended during the start, so this ends the process at once.
   if (leftovers.isOver) process.kill(pid, 'SIGKILL');

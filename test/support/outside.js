@@ -1,38 +1,57 @@
 /**
- * Modules that every test file would load and warm up again, because jest gives each file a sandbox: these are loaded once
- * in each of jest's processes, outside the sandbox. They keep no state between calls, their arguments and results do not
- * depend on a class (the sandbox has its own Error, RegExp and Map), and no test replaces them.
+ * Test files run outside jest's sandbox, in which every file would load all packages and sources again: that took longer
+ * than most tests. Jest compiles one line for each file (test/support/shim.js), which calls `load`. Sources and packages are
+ * loaded once in each of jest's processes, and the modules of test once for each file.
  */
-const { statSync } = require('node:fs');
+const Module = require('node:module');
+const path = require('node:path');
 require('./typescript.js');
+process.setSourceMapsEnabled(true);
 
-const MODULES = {
-  ajv: 'ajv',
-  // The documents with their compiled schemas, and the data with which they are compared.
-  contract: './contract.ts',
-  ethers: 'ethers',
+const TEST = path.join(__dirname, '../');
+/** Packages that the tests replace, wherever they are required but in the replacement itself. */
+const REPLACED = {
+  // Its sources: what is tested needs no build.
+  'ctf-exchange-client': path.join(TEST, '../packages/client/src/index.ts'),
+  'ctf-exchange-client/safe': path.join(TEST, '../packages/client/src/safe.ts'),
+  'socket.io-client': path.join(__dirname, 'socket-client.ts'),
 };
 
-let loadedAtMs = 0;
+const { _resolveFilename: resolve } = Module;
+Module._resolveFilename = function (name, from, ...more) {
+  return REPLACED[name] ?? resolve.call(this, name, from, ...more);
+};
 
-/** `jest --watch` keeps its process: changed sources are loaded again. */
-function forgetOldSources() {
-  const sources = Object.keys(require.cache).filter((file) => file.endsWith('.ts'));
-  if (!sources.some((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs > loadedAtMs)) return;
-  for (const file of sources) delete require.cache[file];
-  loadedAtMs = Date.now();
+/** What wraps functions of Node or of a package, and the documents with their compiled schemas, which take a second. */
+const KEPT = ['api.ts', 'contract.ts', 'schemas.ts', 'socket-client.ts', 'watch.ts'].map((name) =>
+  path.join(__dirname, name),
+);
+
+/** Modules of test keep their state during one file only, so that no file depends on those that ran before it. */
+function startFile() {
+  for (const file of Object.keys(require.cache)) {
+    if (file.startsWith(TEST) && file.endsWith('.ts') && !KEPT.includes(file)) delete require.cache[file];
+  }
 }
 
-/** For one test file, which uses the same version of a module from its first to its last use. */
-function createOutside() {
-  const loaded = new Map();
-  return (name) => {
-    if (!loaded.has(name)) {
-      forgetOldSources();
-      loaded.set(name, require(MODULES[name]));
-    }
-    return loaded.get(name);
-  };
+/** Stacks name the lines of the sources, as jest's do, which knows of translated files in its sandbox only. */
+function formatStack(error, frames) {
+  const lines = frames.map((frame) => {
+    const [file, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()];
+    const entry = file?.endsWith('.ts') && Module.findSourceMap(file)?.findEntry(line - 1, column - 1);
+    if (!Number.isInteger(entry?.originalLine)) return `    at ${frame}`;
+    const place = `${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    return `    at ${frame}`.replace(`:${line}:${column}`, `:${place}`);
+  });
+  return `${error.name}: ${error.message}\n${lines.join('\n')}`;
 }
 
-module.exports = { createOutside };
+/** Runs a file of the tests with the functions of jest that belong to this run of it. */
+function load(file, jestGlobals) {
+  Error.prepareStackTrace = formatStack;
+  Object.assign(globalThis, jestGlobals);
+  delete require.cache[file];
+  require(file);
+}
+
+module.exports = { load, startFile };

@@ -1,14 +1,13 @@
 /**
- * Runs in every test file (jest.config.js): every message of the exchange that a test receives, over HTTP or sockets, is
- * compared with the documents, and a difference fails that test.
+ * Every message of the exchange that a test receives, over HTTP or sockets, is compared with the documents, and a difference
+ * fails that test.
  */
 type Contract = typeof import('./contract');
 
 const violations: string[] = [];
 
-/** The documents are made when the first message arrives in one of jest's processes (test/support/outside.js). */
-const contract = (): Contract =>
-  (globalThis as unknown as { outside(name: string): Contract }).outside('contract');
+/** The documents are made when the first message arrives. */
+const contract = (): Contract => require('./contract');
 
 export const seen = (...facts: Parameters<Contract['violationsOf']>): void =>
   void violations.push(...contract().violationsOf(...facts));
@@ -38,9 +37,7 @@ globalThis.fetch = async (input, init) => {
   return new Response(WITHOUT_BODY.has(status) ? null : bytes, { status, statusText, headers });
 };
 
-function report(): void {
+export function report(): void {
   const found = violations.splice(0);
   if (found.length > 0) throw new Error(`not as the documents say:\n${found.slice(0, 10).join('\n')}`);
 }
-afterEach(report);
-afterAll(report);
