@@ -7,24 +7,27 @@ import { createShell } from './shell';
 
 /** Commands whose replies are lost after they ran, or that a full Redis refuses: the operator reads what became of them. */
 let redis: Awaited<ReturnType<typeof startTestRedis>>;
-let proxy: TcpProxy;
 let direct: ReturnType<typeof createShell>;
-let shell: ReturnType<typeof createShell>;
+const proxies: TcpProxy[] = [];
+const DELAY = { RESOLVE_DELAY: '600' };
 beforeAll(async () => {
   redis = await startTestRedis();
-  proxy = await startProxy(redis.port);
-  const delay = { RESOLVE_DELAY: '600' };
-  direct = createShell(redis.url, delay);
-  shell = createShell(`redis://127.0.0.1:${proxy.port}`, delay);
+  direct = createShell(redis.url, DELAY);
   // Redis knows the scripts, so that each runs at its first call through the proxy.
   await direct.json('markets', 'create', 'Will it snow?', '--slug', 'snow');
   await direct.json('markets', 'resolve', 'snow', '--outcome', 'no', '--yes');
 });
-afterEach(() => proxy.heal());
 afterAll(async () => {
-  await proxy?.stop();
+  await Promise.all(proxies.map((proxy) => proxy.stop()));
   await redis?.stop();
 });
+
+/** A way to Redis for one story, and the command line that takes it. The stories that wait for a reply wait together. */
+async function openWay() {
+  const proxy = await startProxy(redis.port);
+  proxies.push(proxy);
+  return { proxy, shell: createShell(`redis://127.0.0.1:${proxy.port}`, DELAY) };
+}
 
 /** The text with which a client runs the script. */
 const callOf = (script: string): Buffer =>
@@ -36,7 +39,8 @@ const callOf = (script: string): Buffer =>
 
 const statusOf = async (name: string): Promise<string> => (await direct.json('markets', 'show', name)).status;
 
-test('a result whose reply is lost may be there, and repeating it is done once', async () => {
+test.concurrent('a result whose reply is lost may be there, and repeating it is done once', async () => {
+  const { proxy, shell } = await openWay();
   const { id } = await direct.json('markets', 'create', 'Will it rain?', '--slug', 'rain');
   const resolve = ['markets', 'resolve', 'rain', '--outcome', 'yes', '--yes'];
   proxy.holdRepliesFrom([callOf('resolve_market')]);
@@ -50,7 +54,8 @@ test('a result whose reply is lost may be there, and repeating it is done once',
   expect((await shell.exchange(...resolve)).code).toBe(0);
 });
 
-test('a market whose creation is not answered is looked for before it is created again', async () => {
+test.concurrent('a market whose creation is not answered is looked for before it is created again', async () => {
+  const { proxy, shell } = await openWay();
   proxy.holdRepliesFrom([callOf('create_market')]);
   const { code, err } = await shell.exchange('markets', 'create', 'Will it hail?', '--slug', 'hail');
   expect([code, err]).toEqual([
@@ -60,7 +65,8 @@ test('a market whose creation is not answered is looked for before it is created
   expect(await statusOf('hail')).toBe('OPEN');
 });
 
-test('a command that could not be recorded was not run', async () => {
+test.concurrent('a command that could not be recorded was not run', async () => {
+  const { proxy, shell } = await openWay();
   await direct.json('markets', 'create', 'Will it thaw?', '--slug', 'thaw');
   proxy.holdRepliesFrom([callOf('note_action')]);
   const { code, err } = await shell.exchange('markets', 'pause', 'thaw');
@@ -71,7 +77,8 @@ test('a command that could not be recorded was not run', async () => {
   expect(await statusOf('thaw')).toBe('OPEN');
 });
 
-test('a command is done when only its result cannot be read', async () => {
+test.concurrent('a command is done when only its result cannot be read', async () => {
+  const { proxy, shell } = await openWay();
   await direct.json('markets', 'create', 'Will it melt?', '--slug', 'melt');
   proxy.holdRepliesFrom([Buffer.from('"status":200')]);
   const { code, err } = await shell.exchange('markets', 'pause', 'melt');

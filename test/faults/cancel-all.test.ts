@@ -22,8 +22,10 @@ import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
-const ROUNDS = sizeOf('FAULT_ROUNDS', 10, 25);
+const ROUNDS = sizeOf('FAULT_ROUNDS', 5, 25);
 const AT_ONCE = 8;
+/** From round to round the cancel-all moves by so many places. */
+const STEP = 3;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;
 
@@ -42,9 +44,10 @@ async function round(trader: Trader, market: Market, at: number, cancel: () => P
   const path = `/markets/${market.id}/orders`;
   const orders = await Promise.all(Array.from({ length: AT_ONCE }, () => trader.order(market, BID)));
   const submit = (order: unknown, i: number) => replica(i).post(path, { body: { order } });
-  const before = orders.slice(0, at % AT_ONCE).map(submit);
+  const place = (at * STEP) % AT_ONCE;
+  const before = orders.slice(0, place).map(submit);
   const cancelling = cancel();
-  const behind = orders.slice(at % AT_ONCE).map(submit);
+  const behind = orders.slice(place).map(submit);
   const [answer, ...placed] = await Promise.all([cancelling, ...before, ...behind]);
   return { answer, placed: placed.map(({ body }) => body) };
 }

@@ -63,7 +63,7 @@ const MANY = 1_000;
 const PATIENCE_MS = 60_000;
 jest.setTimeout(2 * PATIENCE_MS);
 
-test.each<[string, (socket: Socket) => void]>([
+test.concurrent.each<[string, (socket: Socket) => void]>([
   ['events that do not exist', (socket) => socket.emit('rain')],
   ['acknowledgements nobody waits for', (socket) => wireOf(socket).send('431[]')],
   ['packets of Engine.IO', (socket) => wireOf(socket).send('3')],

@@ -4,7 +4,7 @@ import { createPresence } from '../../src/store/people/presence';
 import { addressBytes } from '../../src/store/records/order';
 import { createScripts } from '../../src/store/redis/scripts';
 import { place } from '../support/engine-order';
-import { until } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Wallets that lose their sockets together; each has so many orders. */
@@ -24,7 +24,7 @@ const openOf = (address: string): Promise<number> =>
   exchange.store.redis.zcount(exchange.store.keys.wallet(addressBytes(address)), '(0', '+inf');
 
 /** The presence tracking of the broadcasting process, which has the sockets of the wallets `here`. */
-function switchWith(here: readonly string[]) {
+function switchWith(here: readonly string[], leads: { readonly sinceMs: number } = { sinceMs: 0 }) {
   const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
   return createDeadMansSwitch({
@@ -32,7 +32,7 @@ function switchWith(here: readonly string[]) {
     engine: exchange.store.engine,
     log,
     wallets: () => here,
-    held: () => ({ token: LEASE, sinceMs: 0 }),
+    held: () => ({ token: LEASE, ...leads }),
   });
 }
 
@@ -84,6 +84,28 @@ test('a wallet whose orders cannot be cancelled keeps no other wallet’s orders
   try {
     await until('the other is swept', async () => (await openOf(sound)) === 0);
     expect(await openOf(spoilt)).toBe(1);
+  } finally {
+    await deadMansSwitch.stop();
+  }
+});
+
+test('a process that has just begun to broadcast waits for the replicas to report their sockets', async () => {
+  const { engine, redis, keys } = exchange.store;
+  const market = { id: 'market02' };
+  await engine.createMarket({ id: market.id, conditionId: '0x02', slug: market.id }, '{}', 'OPEN');
+  const [connected, gone] = [addressOf(WALLETS + 2), addressOf(WALLETS + 3)];
+  for (const maker of [connected, gone]) await place(exchange, market, { maker });
+  await leave([connected, gone]);
+  await redis.set(keys.lease, LEASE);
+  const here: string[] = [];
+  const deadMansSwitch = switchWith(here, { sinceMs: performance.now() });
+  deadMansSwitch.start();
+  try {
+    // Several sweeps later.
+    await sleep(1_000);
+    here.push(connected);
+    await until('the other is swept', async () => (await openOf(gone)) === 0);
+    expect(await openOf(connected)).toBe(1);
   } finally {
     await deadMansSwitch.stop();
   }

@@ -5,7 +5,10 @@ import { sleep, until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** A private socket and its token. Short-lived tokens are API keys with an expiration. */
+/**
+ * A private socket and its token. Short-lived tokens are API keys with an expiration; the stories that wait for it wait
+ * together.
+ */
 /** Enough to connect in, and to renew, on a busy machine. */
 const LIFE_MS = 5_000;
 
@@ -32,7 +35,7 @@ const keyFor = async (
   return (await trader.post('/me/keys', { name: 'short', scopes, expiresAt })).body;
 };
 
-test('a socket is warned that its token ends, continues under the renewed one, and misses nothing', async () => {
+test.concurrent('a socket is warned that its token ends, continues under the renewed one, and misses nothing', async () => {
   const socket = await connect({ token: (await keyFor(LIFE_MS)).key });
   const { expiresAt } = await socket.heard('session:expiring');
   const endsAtMs = Date.parse(expiresAt);
@@ -54,12 +57,12 @@ test('a socket is warned that its token ends, continues under the renewed one, a
   socket.close();
 });
 
-test('without renewal the socket closes with its token, and after a renewal with the later one', async () => {
+test.concurrent('without renewal the socket closes with its token, and after a renewal with the later one', async () => {
   const [left, renewed] = [
     await connect({ token: (await keyFor(LIFE_MS)).key }),
     await connect({ token: (await keyFor(LIFE_MS)).key }),
   ];
-  const second = await keyFor(2 * LIFE_MS);
+  const second = await keyFor(LIFE_MS + 2_000);
   expect(await renewed.ask('renew', { token: second.key })).toMatchObject({ ok: true });
   await until('the first ended', () => left.ended() !== null);
   expect(left.all('session:ended')).toMatchObject([{ code: 'TOKEN_EXPIRED' }]);
@@ -68,7 +71,7 @@ test('without renewal the socket closes with its token, and after a renewal with
   expect(renewed.all('session:expiring')).toHaveLength(2);
 });
 
-test('a renewed socket closes when the later token is revoked, not when the first one is', async () => {
+test.concurrent('a renewed socket closes when the later token is revoked, not when the first one is', async () => {
   const [first, second] = [await keyFor(600_000), await keyFor(600_000)];
   const socket = await connect({ token: first.key });
   expect(await socket.ask('renew', { token: second.key })).toMatchObject({ ok: true });

@@ -1,9 +1,14 @@
 import { place } from '../support/engine-order';
 import { type Listener, listen } from '../support/listener';
+import { sizeOf } from '../support/sample';
 import type { OpenMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { bookOf, createBookClient, type Update } from './book-client';
+
+/** The log of updates holds this many; the short form misses fewer, and shortens the log itself. */
+const MISSED = sizeOf('MISSED_UPDATES', 150, 1_000);
+const LOG_KEPT = 1_000;
 
 let exchange: WebReplicas;
 let replica: Replica;
@@ -49,23 +54,26 @@ async function broadcast(sequence: number): Promise<void> {
   await until('the update is in the log', async () => (await tail()) === `${sequence}-0`);
 }
 
-test('a client that missed 1,000 updates is sent them instead of a snapshot', async () => {
+test(`a client that missed ${MISSED} updates is sent them instead of a snapshot`, async () => {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replica.url);
   await orders(30);
   await until('the first updates', () => client.sequence() === 31);
   client.socket()?.disconnect();
-  await orders(1_000);
-  await broadcast(1_031);
+  await orders(MISSED);
+  await broadcast(31 + MISSED);
   const snapshots = client.counts.snapshots;
   const ack = await client.connect(replica.url);
-  expect(ack).toMatchObject({ ok: true, subscribed: [{ conditionId: market.conditionId, sequence: 1_031 }] });
-  await until('all updates', () => client.sequence() === 1_031);
+  expect(ack).toMatchObject({
+    ok: true,
+    subscribed: [{ conditionId: market.conditionId, sequence: 31 + MISSED }],
+  });
+  await until('all updates', () => client.sequence() === 31 + MISSED);
   expect(client.counts.snapshots).toBe(snapshots);
   expect(client.book()).toEqual(bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body));
   await orders(5);
-  await until('what comes next', () => client.sequence() === 1_036);
+  await until('what comes next', () => client.sequence() === 36 + MISSED);
   expect(client.faults).toEqual([]);
 });
 
@@ -113,10 +121,13 @@ test('a book of another epoch is never continued, whatever its number', async ()
 });
 
 test('a client that missed more is sent a snapshot', async () => {
-  await orders(1_600);
-  await broadcast(1_601);
+  const placed = MISSED + 600;
+  await orders(placed);
+  await broadcast(placed + 1);
+  const { redis, keys } = exchange.store;
+  if (MISSED < LOG_KEPT) await redis.xtrim(keys.updates(market.id), 'MAXLEN', 100);
   const one = await listener();
   await one.ask('subscribe', { conditionId: market.conditionId, lastSequence: 2 });
-  expect(await one.heard('orderbook:snapshot')).toMatchObject({ sequence: 1_601 });
+  expect(await one.heard('orderbook:snapshot')).toMatchObject({ sequence: placed + 1 });
   expect(one.all('orderbook:update')).toEqual([]);
 });

@@ -1,28 +1,35 @@
 import { createKeys } from '../../src/store/redis/keys';
 import { createDirectory } from '../../src/store/shards/directory';
+import { createShell } from '../cli/shell';
 import type { Client } from '../support/client';
-import { startNode, startScript } from '../support/processes';
+import { type Started, startScript } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { walletAt } from './cluster-exchange';
 
-/** The real program with four shards on one Redis: one wallet trades in markets of several shards. */
+/** An exchange with four shards on one Redis: one wallet trades in markets of several shards. */
 const SHARDS = 4;
 let exchange: WebReplicas;
 let client: Client;
 let markets: readonly (Market & { readonly slug: string })[];
 let [alice, bob]: Trader[] = [];
+/** Programs that do not know the number of shards. */
+let mistaken: readonly Started[];
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, env: { SHARDS: String(SHARDS), PAPER_GRANT: '100' } });
-  ({ client } = await exchange.replicaProcess());
+  ({ client } = await exchange.replica());
   const domain = await domainOf(client);
   [alice, bob] = [createTrader(client, domain, walletAt(0)), createTrader(client, domain)];
   const opened = [];
   for (let shard = 0; shard < SHARDS; shard++)
     opened.push(await openMarket(client, ADMIN_TOKEN, { question: `Of shard ${shard}?`, shard }));
   markets = opened as never;
+  const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, PORT: '0', NODE_ENV: 'test' };
+  mistaken = ['web', 'worker'].map((program) =>
+    startScript(`require('./src/${program}.ts')`, env as Record<string, string>),
+  );
 });
 afterAll(() => exchange.stop());
 
@@ -114,9 +121,7 @@ test('every shard and every channel is consistent afterwards', async () => {
 });
 
 test('a process with another number of shards ends with 78 and says which number it needs', async () => {
-  const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, PORT: '0', NODE_ENV: 'test' };
-  for (const program of ['web', 'worker']) {
-    const { exited, stderr } = startScript(`require('./src/${program}.ts')`, env as Record<string, string>);
+  for (const { exited, stderr } of mistaken) {
     expect(await exited).toBe(78);
     expect(stderr()).toContain('SHARDS');
     expect(stderr()).toContain('must be 4, the number of shards of this exchange: set SHARDS=4');
@@ -124,21 +129,15 @@ test('a process with another number of shards ends with 78 and says which number
 });
 
 test('commands want the same number', async () => {
-  const run = async (shards: string, ...words: string[]) => {
-    const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, SHARDS: shards };
-    const args = ['-r', './test/support/typescript.js', 'src/cli.ts', ...words];
-    const { exited, stdout, stderr } = startNode(args, env as Record<string, string>);
-    return { code: await exited, stdout: stdout(), stderr: stderr() };
-  };
-  const [list, other] = [await run('4', '--json', 'markets', 'list'), await run('1', 'markets', 'list')];
-  const doctor = await run('4', '--json', 'doctor');
-  const names = JSON.parse(doctor.stdout).checks.map(({ name }: { name: string }) => name);
+  const at = (shards: string) => createShell(exchange.redis.url, { ...ENVIRONMENT, SHARDS: shards });
+  const other = await at('1').exchange('markets', 'list');
+  expect(other).toMatchObject({ code: 78, err: expect.stringContaining('set SHARDS=4') });
+  expect(await at('4').json('markets', 'list')).toHaveLength(SHARDS);
+  const doctor = await at('4').exchange('--json', 'doctor');
+  const names = JSON.parse(doctor.out).checks.map(({ name }: { name: string }) => name);
   // The shards are on one Redis, whose checks have their usual names.
   expect([doctor.code, names]).toEqual([
     0,
     expect.arrayContaining(['durability', 'mode', 'channels', 'shards']),
   ]);
-  expect(list.code).toBe(0);
-  expect(JSON.parse(list.stdout)).toHaveLength(SHARDS);
-  expect(other).toMatchObject({ code: 78, stderr: expect.stringContaining('set SHARDS=4') });
 });

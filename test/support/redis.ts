@@ -30,10 +30,10 @@ export async function startTestCluster(size = 3, options: StartRedisOptions = {}
     await Promise.all(nodes.map((node) => node.stop()));
   };
   try {
-    for (let index = 0; index < size; index++) {
-      const settings = [['cluster-require-full-coverage', 'no'] as const, ...(options.settings ?? [])];
-      nodes.push(await startTestRedis({ ...options, settings, cluster: true }));
-    }
+    const settings = [['cluster-require-full-coverage', 'no'] as const, ...(options.settings ?? [])];
+    const start = async () => nodes.push(await startTestRedis({ ...options, settings, cluster: true }));
+    const starts = await Promise.allSettled(Array.from({ length: size }, start));
+    for (const one of starts) if (one.status === 'rejected') throw one.reason;
     await joinCluster(nodes);
   } catch (error) {
     await stop();

@@ -146,7 +146,7 @@ test('a socket needs the scope read, and cancelOnDisconnect the scope cancel as 
 /** Enough to connect in on a busy machine. */
 const LIFE_MS = 6_000;
 
-test('a key ends at its time, and so does its socket', async () => {
+test.concurrent('a key ends at its time, and so does its socket', async () => {
   const { key } = await make(['read'], { expiresAt: new Date(Date.now() + LIFE_MS).toISOString() });
   expect(await codeOf(at(0).get('/me', { token: key }))).toBe('200 ok');
   const socket = io(at(0).url, { transports: ['websocket'], forceNew: true, auth: { token: key } });
@@ -170,7 +170,7 @@ test('a malformed key is refused like a wrong token', async () => {
   }
 });
 
-test('a wallet has at most 20 keys, even if many are requested at once, and expired ones make room', async () => {
+test.concurrent('a wallet has at most 20 keys, even if many are requested at once, and expired ones make room', async () => {
   const carla = createTrader(exchange.client, domain);
   await carla.get('/me/keys');
   const expiresMs = Date.now() + 5_000;

@@ -1,20 +1,29 @@
-import { type Answer, patiently } from '../../support/client';
+import { type Answer, type Client, patiently } from '../../support/client';
 import { openLink } from '../../support/redis';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, openMarket } from '../../support/trader';
-import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
+import { type Replica, startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 let exchange: WebReplicas;
 
-beforeEach(async () => {
-  exchange = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on' } });
+beforeAll(async () => {
+  exchange = await startWebReplicas({ replicas: 0, env: { RATE_LIMIT: 'on' } });
 });
-afterEach(() => exchange.stop());
+afterAll(() => exchange.stop());
+let replicas: Replica[] = [];
+/** Two replicas and a Redis that have counted nothing yet. */
+beforeEach(async () => {
+  const { redis } = exchange.store;
+  const spent = await redis.keys('rl:*');
+  if (spent.length > 0) await redis.del(spent);
+  replicas = await Promise.all([exchange.replica(), exchange.replica()]);
+});
+afterEach(() => Promise.all(replicas.map((one) => one.stop())));
 
 /** At both replicas in turn, all at once. */
 const many = (count: number, ask: (turn: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
-const client = (turn: number) => (exchange.replicas[turn % 2] ?? exchange.replicas[0]).client;
+const client = (turn: number): Client => (replicas[turn % 2] as Replica).client;
 const count = (answers: readonly Answer[], status: number): number =>
   answers.filter((a) => a.status === status).length;
 
@@ -41,15 +50,15 @@ test('reads are limited to 100 a second of one address, over all replicas', asyn
 });
 
 test('sign-in is limited to 10 a minute of one address', async () => {
-  const { address } = createTrader(exchange.client, {} as never);
+  const { address } = createTrader(client(0), {} as never);
   const answers = await many(15, (i) => client(i).get(`/auth/nonce/${address}`));
   expect([count(answers, 200), count(answers, 429)]).toEqual([10, 5]);
 });
 
 test('no client uses up another wallet’s orders, and a burst of 100 is accepted', async () => {
-  const { body } = await exchange.client.get('/config');
-  const market = await openMarket(exchange.client, ADMIN_TOKEN);
-  const alice = createTrader(exchange.client, body.eip712.domain);
+  const { body } = await client(0).get('/config');
+  const market = await openMarket(client(0), ADMIN_TOKEN);
+  const alice = createTrader(client(0), body.eip712.domain);
   const limit = { side: 'BUY', outcome: 0, pips: 100, lots: 1 } as const;
   const orders = await Promise.all(Array.from({ length: 100 }, () => alice.order(market, limit)));
   const path = `/markets/${market.id}/orders`;
@@ -65,9 +74,9 @@ test('no client uses up another wallet’s orders, and a burst of 100 is accepte
 });
 
 test('orders do not use up cancels, nor cancels orders', async () => {
-  const { body } = await exchange.client.get('/config');
-  const market = await openMarket(exchange.client, ADMIN_TOKEN);
-  const alice = createTrader(exchange.client, body.eip712.domain);
+  const { body } = await client(0).get('/config');
+  const market = await openMarket(client(0), ADMIN_TOKEN);
+  const alice = createTrader(client(0), body.eip712.domain);
   const limit = { side: 'BUY', outcome: 0, pips: 100, lots: 1 } as const;
   const token = await alice.token();
   const path = `/markets/${market.id}/orders`;
@@ -80,7 +89,7 @@ test('orders do not use up cancels, nor cancels orders', async () => {
     '"submissions";q=200;w=1;burst=400, "orders";q=50;w=1;burst=100',
   ]);
   expect(refused.body.scope).toBe('orders');
-  const bob = createTrader(exchange.client, body.eip712.domain);
+  const bob = createTrader(client(0), body.eip712.domain);
   expect((await bob.submit(market, limit)).status).toBe(200);
   const one = await client(1).post(`${path}/cancel`, {
     token,
@@ -96,13 +105,13 @@ test('orders do not use up cancels, nor cancels orders', async () => {
 });
 
 describe('the address that requests are counted for', () => {
-  const from = (at: WebReplicas, forwarded: string): Promise<Answer> =>
+  const from = (at: Pick<Replica, 'client'>, forwarded: string): Promise<Answer> =>
     at.client.get(`/auth/nonce/0x${'1'.repeat(40)}`, { headers: { 'x-forwarded-for': forwarded } });
-  const fifteen = async (at: WebReplicas, forwarded: (turn: number) => string): Promise<number> =>
+  const fifteen = async (at: Pick<Replica, 'client'>, forwarded: (turn: number) => string): Promise<number> =>
     count(await many(15, (i) => from(at, forwarded(i))), 200);
 
   test('X-Forwarded-For is ignored without a proxy', async () => {
-    expect(await fifteen(exchange, (i) => `203.0.113.${i}`)).toBe(10);
+    expect(await fifteen({ client: client(0) }, (i) => `203.0.113.${i}`)).toBe(10);
   });
 
   test.each([
@@ -112,7 +121,7 @@ describe('the address that requests are counted for', () => {
   ])(
     'behind TRUST_PROXY=%s the address that the proxy saw counts, whatever the client wrote before it',
     async (trust, seen) => {
-      const proxied = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: trust } });
+      const proxied = await exchange.replica({ TRUST_PROXY: trust });
       try {
         // A client that invents addresses stays one client, and affects no other.
         expect(await fifteen(proxied, (i) => `198.51.100.${i}, ${seen('203.0.113.5')}`)).toBe(10);
@@ -131,7 +140,7 @@ describe('the address that requests are counted for', () => {
 });
 
 test('with RATE_LIMIT=off no request is limited, and no header mentions a limit', async () => {
-  const free = await startWebReplicas();
+  const free = await exchange.replica({ RATE_LIMIT: 'off' });
   try {
     const answers = await many(150, () => free.client.get('/time'));
     expect(count(answers, 200)).toBe(150);

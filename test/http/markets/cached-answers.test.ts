@@ -1,3 +1,4 @@
+import { sizeOf } from '../../support/sample';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../../support/trader';
 import { inOneMinute } from '../../support/waiting';
@@ -8,7 +9,7 @@ let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 
-const ORDERS = 60;
+const ORDERS = sizeOf('CACHED_ORDERS', 20, 60);
 const READERS = 8;
 /** Reads that state the market's sequence. */
 const NUMBERED = ['orderbook', 'orderbook?depth=3', 'ticker', 'trading', ''] as const;

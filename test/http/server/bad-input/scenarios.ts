@@ -1,5 +1,6 @@
 import { Wallet } from 'ethers';
 import type { Answer } from '../../../support/client';
+import { sizeOf } from '../../../support/sample';
 import { ADMIN_TOKEN } from '../../../support/settings';
 import { createTrader, type Limit, openMarket, type Trader } from '../../../support/trader';
 import { sleep } from '../../../support/waiting';
@@ -7,7 +8,8 @@ import { type Case, RESTING, startTwoTraders, type TwoTraders } from './two-trad
 
 type Scenario = (traders: TwoTraders) => Promise<Answer>;
 
-const FLOOD = 500;
+/** More than a burst; the long form sends so many that several seconds of the rate are used up, too. */
+const FLOOD = sizeOf('FLOOD', 150, 500);
 const AT_ONCE = 40;
 const RACES = 40;
 

@@ -36,10 +36,17 @@ export interface TwoTraders {
   readonly bob: Trader;
   /** The replicas in turn. */
   next(): Replica;
-  /** The state that a refusal must not change: books, balances and, without a story, sequences and orders. */
-  state(story: boolean): Promise<string>;
+  state(): Promise<State>;
   fill(text: string): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** What a refusal must not change. */
+export interface State {
+  /** Books, balances, sequences and orders. */
+  readonly all: string;
+  /** Books and balances, which a case that is a story restores. */
+  readonly restored: string;
 }
 
 export const RESTING: Limit = { side: 'BUY', outcome: 0, pips: 1_000, lots: 1_000 };
@@ -96,7 +103,7 @@ export async function startTwoTraders(env: Record<string, string> = {}): Promise
     alice,
     bob,
     next: () => replicas[turn++ % replicas.length] as Replica,
-    state: (story) => stateOf(client, [market, otherMarket], [alice, bob], story),
+    state: () => stateOf(client, [market, otherMarket], [alice, bob]),
     fill,
     stop: exchange.stop,
   };
@@ -106,25 +113,24 @@ async function stateOf(
   client: Client,
   markets: readonly Market[],
   traders: readonly Trader[],
-  story: boolean,
-): Promise<string> {
-  const parts: unknown[] = [];
-  for (const { id } of markets) {
-    const { body } = await client.get(`/markets/${id}/orderbook`);
-    parts.push(body.bids, body.asks, story ? null : body.sequence);
-  }
-  for (const trader of traders) {
-    parts.push((await trader.get('/me/balances')).body);
-    const { body } = await trader.get('/me/orders?limit=200');
-    const orders = body.data.map((order: Record<string, unknown>) => [
-      order.orderHash,
-      order.status,
-      order.filledSize,
-    ]);
-    parts.push(story ? null : orders);
-  }
-  return parts.map((part) => JSON.stringify(part)).join('\n');
+): Promise<State> {
+  const books = await Promise.all(markets.map(({ id }) => client.get(`/markets/${id}/orderbook`)));
+  const balances = await Promise.all(traders.map((trader) => trader.get('/me/balances')));
+  const orders = await Promise.all(traders.map((trader) => trader.get('/me/orders?limit=200')));
+  const restored = lines([
+    ...books.flatMap(({ body }) => [body.bids, body.asks]),
+    ...balances.map(({ body }) => body),
+  ]);
+  const moved = lines([
+    ...books.map(({ body }) => body.sequence),
+    ...orders.map(({ body }) =>
+      body.data.map((order: Record<string, unknown>) => [order.orderHash, order.status, order.filledSize]),
+    ),
+  ]);
+  return { restored, all: `${restored}\n${moved}` };
 }
+
+const lines = (parts: readonly unknown[]): string => parts.map((part) => JSON.stringify(part)).join('\n');
 
 /** Changes one letter's case. */
 function badChecksum(address: string): string {

@@ -1,0 +1,2 @@
+/** resent-race.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './resent-race.test';

@@ -1,0 +1,2 @@
+/** cached-answers.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './cached-answers.test';

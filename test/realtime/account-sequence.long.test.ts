@@ -1,0 +1,2 @@
+/** account-sequence.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './account-sequence.test';
