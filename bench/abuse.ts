@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import type { Plan } from './attack-plan';
 import type { Attack, Damage } from './attacker';
 import { plansOf } from './attacks';
+import { type Size, sizes } from './size';
 import { cpuMicros, FASTEST, message, type Side, startWeb, stopSides } from './web-process';
 
 /**
@@ -33,14 +34,16 @@ export interface AbuseRow {
   readonly redisBytesPerSecond: number;
 }
 
-const CONNECTIONS = [1, 10, 50];
-const SECONDS = 3;
+const CONNECTIONS = sizes([1], [1, 10, 50]);
+const SECONDS = sizes(0.2, 3);
 /** The allowance is used up before the measurement starts. */
-const WARM_SECONDS = 2;
+const WARM_SECONDS = sizes(0.1, 2);
 const ATTACKER_NICE = 10;
 /** An address of this machine other than the attacker's, which is 127.0.0.1. */
 const BYSTANDER = '127.0.0.2';
-const QUIET_MS = 500;
+const QUIET_MS = sizes(0, 500);
+/** All are prepared, so many are played. */
+const PLANS_MAX = sizes(3, Number.POSITIVE_INFINITY);
 const BYSTANDER_PER_SECOND = 40;
 const BYSTANDER_LINES = 40;
 
@@ -53,22 +56,22 @@ interface Moment {
 }
 
 /** `redisUrl` is a separate Redis. The number of attacks bounds the run, because a missing row would look like a met target. */
-export async function benchAbuse(redisUrl: string, emit: (row: AbuseRow) => void): Promise<void> {
+export async function benchAbuse(redisUrl: string, size: Size, emit: (row: AbuseRow) => void): Promise<void> {
   const quiet = await startWeb(FASTEST, redisUrl);
   const web = await startWeb(FASTEST, redisUrl, BYSTANDER_LINES, undefined, {
     RATE_LIMIT: 'on',
   });
   const redis = new Redis(redisUrl);
   try {
-    const { plans, marketId } = await plansOf(quiet);
-    const look = (): Promise<Moment> => observe(web, redis, marketId);
+    const { plans, marketId } = await plansOf(quiet, size);
+    const look = (): Promise<Moment> => observe(web, redis, marketId, SECONDS[size]);
     await look();
     const only = new RegExp(process.env.ABUSE_ONLY ?? '');
-    for (const plan of plans.filter(({ what }) => only.test(what))) {
+    for (const plan of plans.filter(({ what }) => only.test(what)).slice(0, PLANS_MAX[size])) {
       const before = await look();
-      for (const connections of CONNECTIONS) {
-        emit(await attacked(plan, connections, web, before, look));
-        await wait(QUIET_MS);
+      for (const connections of CONNECTIONS[size]) {
+        emit(await attacked(plan, connections, size, web, before, look));
+        await wait(QUIET_MS[size]);
       }
     }
   } finally {
@@ -80,6 +83,7 @@ export async function benchAbuse(redisUrl: string, emit: (row: AbuseRow) => void
 async function attacked(
   { what, attack }: Plan,
   connections: number,
+  size: Size,
   web: Side,
   before: Moment,
   look: () => Promise<Moment>,
@@ -92,12 +96,13 @@ async function attacked(
   // Unlike real attackers it shares the machine: the bystander must wait for the exchange, not for the attacker's programs.
   if (child.pid !== undefined) setPriority(child.pid, ATTACKER_NICE);
   child.send({ ...attack, port: web.port, connections } satisfies Attack);
-  await wait(WARM_SECONDS * 1_000);
+  const [warmSeconds, measuredSeconds] = [WARM_SECONDS[size], SECONDS[size]];
+  await wait(warmSeconds * 1_000);
   const during = await look();
   const told = message<Damage>(child);
   child.send('stop');
   const { sent, refused } = await told;
-  const seconds = WARM_SECONDS + SECONDS;
+  const seconds = warmSeconds + measuredSeconds;
   return {
     suite: 'abuse',
     attack: what,
@@ -110,19 +115,19 @@ async function attacked(
     p99Ms: hundredths(during.p99Ms),
     p50OverQuiet: hundredths(during.p50Ms / before.p50Ms),
     p99OverQuiet: hundredths(during.p99Ms / before.p99Ms),
-    redisBytesPerRequest: Math.round(during.redisBytes / Math.max(1, (sent / seconds) * SECONDS)),
-    redisBytesPerSecond: Math.round(during.redisBytes / SECONDS),
+    redisBytesPerRequest: Math.round(during.redisBytes / Math.max(1, (sent / seconds) * measuredSeconds)),
+    redisBytesPerSecond: Math.round(during.redisBytes / measuredSeconds),
   };
 }
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
-/** The bystander reads for SECONDS, while CPU times are taken. */
-async function observe(web: Side, redis: Redis, marketId: string): Promise<Moment> {
+/** The bystander reads for so many seconds, while CPU times are taken. */
+async function observe(web: Side, redis: Redis, marketId: string, lasting: number): Promise<Moment> {
   const latencies: number[] = [];
   const [web0, redis0, start] = [await cpuMicros(web), await redisUse(redis), performance.now()];
   const pending: Promise<void>[] = [];
-  for (let i = 0; i < SECONDS * BYSTANDER_PER_SECOND; i++) {
+  for (let i = 0; i < lasting * BYSTANDER_PER_SECOND; i++) {
     await wait(Math.max(0, start + (i * 1_000) / BYSTANDER_PER_SECOND - performance.now()));
     pending.push(readBook(web, marketId).then((ms) => void latencies.push(ms)));
   }

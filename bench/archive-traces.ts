@@ -11,17 +11,18 @@ import type { PlaceRequest } from '../src/store/verbs/place';
 import type { ArchiveRow } from './archive';
 import { batched, cost, inFlight, request, wallet } from './engine';
 import { quantile, round } from './figures';
+import { type Size, sizes } from './size';
 
 /** Dead orders and their remains in Redis: the memory, and what a market with their traces costs the next order. */
 const keys = createKeys();
-const ORDERS = 50_000;
+const ORDERS = sizes(400, 50_000);
 const WALLETS = 500;
 const IN_FLIGHT = 200;
 /** Rounds of a millisecond: between two of them other programs have their turn. */
-const ROUNDS = 300;
+const ROUNDS = sizes(2, 300);
 const PER_ROUND = 50;
 /** Redis gives back the buffers of a quiet connection after about two seconds. */
-const QUIET_MS = 3_000;
+const QUIET_MS = sizes(100, 3_000);
 
 /** Archives until `isLeft`. */
 type Archiving = (isLeft: () => Promise<boolean>) => Promise<void>;
@@ -35,9 +36,11 @@ const [TRACED, REFUSED, BARE] = ['tracedmk', 'refusedm', 'baremark'] as const;
 
 export async function benchTraces(
   redis: Redis,
+  size: Size,
   archiving: Archiving,
   emit: (row: ArchiveRow) => void,
 ): Promise<void> {
+  const orders = ORDERS[size];
   const run = createScripts(batched(redis));
   const engine = createEngine({ run, grantMicro: micro(1e14), makersMax: 1_000 });
   // Entries of the slow log would count as memory of the orders.
@@ -57,15 +60,15 @@ export async function benchTraces(
     await live(redis, engine, WALLETS, orderOf(0));
     if (isRefused) await raise(redis, engine, first);
     await leave(redis, archiving);
-    const before = await quietBytes(redis);
-    await live(redis, engine, ORDERS, orderOf(isRefused ? 1 : 0));
+    const before = await quietBytes(redis, size);
+    await live(redis, engine, orders, orderOf(isRefused ? 1 : 0));
     if (isRefused) await raise(redis, engine, first);
     await leave(redis, archiving);
-    const after = await quietBytes(redis);
-    const bytesPerOrder = round((after - before) / ORDERS);
-    emit({ op: 'memory', of, isRefused, orders: ORDERS, bytesPerOrder });
+    const after = await quietBytes(redis, size);
+    const bytesPerOrder = round((after - before) / orders);
+    emit({ op: 'memory', of, isRefused, orders, bytesPerOrder });
   }
-  emit({ op: 'insert', traces: ORDERS + WALLETS, ...(await inserts(redis, engine)) });
+  emit({ op: 'insert', traces: orders + WALLETS, ...(await inserts(redis, engine, ROUNDS[size])) });
 }
 
 function orderIn(marketId: string, who: number, n: number, nonce = 0): PlaceRequest {
@@ -133,16 +136,16 @@ async function leave(redis: Redis, archiving: Archiving): Promise<void> {
   await redis.xtrim(keys.outbox, 'MAXLEN', 1);
 }
 
-async function quietBytes(redis: Redis): Promise<number> {
-  await wait(QUIET_MS);
+async function quietBytes(redis: Redis, size: Size): Promise<number> {
+  await wait(QUIET_MS[size]);
   return usedBytes(redis);
 }
 
 /** The same orders in both markets, a moment apart. */
-async function inserts(redis: Redis, engine: Engine) {
+async function inserts(redis: Redis, engine: Engine, rounds: number) {
   const found: { micros: number; microsWithout: number }[] = [];
   // The first round makes wallets known and caches warm.
-  for (let turn = -1; turn < ROUNDS; turn++) {
+  for (let turn = -1; turn < rounds; turn++) {
     const cost = { micros: Number.NaN, microsWithout: Number.NaN };
     const kinds = [
       ['micros', TRACED],

@@ -21,6 +21,7 @@ import { createFiller } from './fill';
 import { redisCpuMicros } from './keep-up';
 import { createPulse } from './pulse';
 import { createSigner } from './signer';
+import { type Size, sizes } from './size';
 import { FASTEST, startWeb, startWorker, stopSides } from './web-process';
 
 /**
@@ -59,7 +60,7 @@ export type ArchiveRow =
     };
 
 const keys = createKeys();
-const ORDERS = { short: 30_000, full: 90_000 };
+const ORDERS = sizes(400, 30_000, 90_000);
 /** Redis keeps up to 512 small fields in a list, and searches it; an exchange with an archive has more wallets. */
 const WALLETS = 1_000;
 const PIPS = 5_000;
@@ -71,16 +72,16 @@ const SLOW_KEPT = 10_000;
 
 export async function benchArchive(
   redisUrl: string,
-  full: boolean,
+  size: Size,
   emit: (row: ArchiveRow) => void,
 ): Promise<void> {
   const redis = new Redis(redisUrl);
   const postgres = await startPostgres({ durable: true });
   try {
-    const orders = ORDERS[full ? 'full' : 'short'];
+    const orders = ORDERS[size];
     await trade(redis, redisUrl, orders);
     emit({ op: 'drain', ...(await drain(redis, postgres, orders)) });
-    await benchTraces(redis, (isLeft) => archiving(redis, postgres, isLeft), emit);
+    await benchTraces(redis, size, (isLeft) => archiving(redis, postgres, isLeft), emit);
   } finally {
     redis.disconnect();
     await postgres.stop();

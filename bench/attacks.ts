@@ -2,39 +2,40 @@ import { createHash, randomBytes } from 'node:crypto';
 import { bytes, type Plan } from './attack-plan';
 import { transportPlans } from './attacks-transport';
 import { createSigner, type Signer, type Submission } from './signer';
+import { type Size, sizes } from './size';
 import { call, type Side } from './web-process';
 
-const CHAIN_FILLS = 4_000;
-const DUST_MAKERS = 510;
-const FRESH_WALLETS = 3_000;
+const CHAIN_FILLS = sizes(20, 4_000);
+const DUST_MAKERS = sizes(20, 510);
+const FRESH_WALLETS = sizes(20, 3_000);
 const TRADES_LIMIT = 500;
 const COMMENTS = 50;
 const COMMENT_CHARACTERS = 2_000;
 const BATCH_ORDERS = 20;
 const CROSSING_CENTS = 60;
 const DUST_LOTS = 100n;
-const OWN_ORDERS = 3_000;
+const OWN_ORDERS = sizes(20, 3_000);
 const CANCELLING_WALLETS = 20;
 const CANCELLED_HASHES = 100;
 const TICKER_IDS = 50;
 
 /** The market is prepared through `quiet`, a web process without limits on the same Redis. */
-export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: string }> {
+export async function plansOf(quiet: Side, size: Size): Promise<{ plans: Plan[]; marketId: string }> {
   const signer = await createSigner(quiet);
   const { market, sign } = signer;
   const base = `/markets/${market.id}`;
   const submitPath = `${base}/orders`;
-  const chain = await chainOfFills(quiet, signer);
-  await dustMakers(quiet, signer);
+  const chain = await chainOfFills(quiet, signer, CHAIN_FILLS[size]);
+  await dustMakers(quiet, signer, DUST_MAKERS[size]);
   await longComments(quiet, signer, base);
-  await ordersOf(quiet, signer, 0);
+  await ordersOf(quiet, signer, OWN_ORDERS[size]);
   const tokens = await signer.signIn();
   const bearerOf = (wallet: number): string => `Authorization: Bearer ${tokens[wallet]}\r\n`;
   const own = (path: string): Buffer => bytes('GET', path, undefined, bearerOf(0));
   const foreign = Array.from({ length: CANCELLED_HASHES }, () => sign().orderHash);
   const takers = Array.from({ length: 40 }, () => sign({ outcome: 0, cents: 90, lots: 100_000n }));
-  const fresh = await createSigner(quiet, FRESH_WALLETS);
-  const strangers = Array.from({ length: FRESH_WALLETS }, () => fresh.sign());
+  const fresh = await createSigner(quiet, FRESH_WALLETS[size]);
+  const strangers = Array.from({ length: FRESH_WALLETS[size] }, () => fresh.sign());
   const junk = Object.fromEntries(Array.from({ length: 1_330 }, (_, i) => [i.toString(36), 0]));
   const members = Array.from({ length: 3_700 }, (_, i) => `a${i}=1`).join('&');
   const address = (): string => `0x${randomBytes(20).toString('hex')}`;
@@ -106,10 +107,10 @@ function spoilt({ body }: Submission): unknown {
 }
 
 /** One order that thousands of others met. */
-async function chainOfFills(quiet: Side, { sign }: Signer): Promise<Submission> {
-  const maker = sign({ outcome: 0, cents: CROSSING_CENTS, lots: BigInt(CHAIN_FILLS) * DUST_LOTS });
+async function chainOfFills(quiet: Side, { sign }: Signer, fills: number): Promise<Submission> {
+  const maker = sign({ outcome: 0, cents: CROSSING_CENTS, lots: BigInt(fills) * DUST_LOTS });
   await call(quiet, 'POST', maker.path, maker.body);
-  for (let i = 0; i < CHAIN_FILLS; i++) {
+  for (let i = 0; i < fills; i++) {
     const { path, body } = sign({ outcome: 1, cents: 100 - CROSSING_CENTS, lots: DUST_LOTS });
     await call(quiet, 'POST', path, body);
   }
@@ -117,17 +118,17 @@ async function chainOfFills(quiet: Side, { sign }: Signer): Promise<Submission> 
 }
 
 /** More makers than one submission may meet. */
-async function dustMakers(quiet: Side, { sign }: Signer): Promise<void> {
-  for (let i = 0; i < DUST_MAKERS; i++) {
+async function dustMakers(quiet: Side, { sign }: Signer, makers: number): Promise<void> {
+  for (let i = 0; i < makers; i++) {
     const { path, body } = sign({ outcome: 1, cents: 10 + (i % 20), lots: DUST_LOTS });
     await call(quiet, 'POST', path, body);
   }
 }
 
 /** A long list of one wallet, in which a filter finds nothing. */
-async function ordersOf(quiet: Side, { sign }: Signer, wallet: number): Promise<void> {
-  for (let i = 0; i < OWN_ORDERS; i++) {
-    const { path, body } = sign({ wallet });
+async function ordersOf(quiet: Side, { sign }: Signer, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { path, body } = sign({ wallet: 0 });
     await call(quiet, 'POST', path, body);
   }
 }

@@ -8,6 +8,7 @@ import { createEngine, type Engine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
 import { PLAIN_TERMS } from '../test/support/engine-order';
 import { createFiller } from './fill';
+import { type Size, sizes } from './size';
 
 /**
  * The cost of the engine's commands in Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
@@ -31,12 +32,12 @@ export interface EngineRow {
   readonly bytesPerSignedOrder: number;
 }
 
-const DEPTHS = [10, 10_000, 1_000_000];
+const DEPTHS = sizes([10, 10_000], [10, 10_000], [10, 10_000, 1_000_000]);
 const FILL_STEP = 5_000;
 /** The fewest orders that show the memory of one: with fewer, temporary allocations of Redis are larger. */
 const MEMORY_DEPTH_MIN = 10_000;
 const IN_FLIGHT = 200;
-const ROUNDS = 15;
+const ROUNDS = sizes(1, 15);
 /** The pause of Redis before it is measured: a busy machine then lets it run for a while without a break. */
 const REST_MS = 4;
 /** The floor's nine arguments: together as many bytes as a submission has. */
@@ -49,6 +50,11 @@ const SIGNED_BYTES = 118;
 export const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
 const keys = createKeys();
 
+interface Pace {
+  readonly rounds: number;
+  readonly deadlineMs: number;
+}
+
 interface Cost {
   readonly micros: number;
   readonly perSecond: number;
@@ -57,13 +63,14 @@ interface Cost {
 /** `redis` must be empty and used by no other program; `deadlineMs` bounds the whole run. */
 export async function benchEngine(
   redis: RedisClient,
+  size: Size,
   deadlineMs: number,
   emit: (row: EngineRow) => void,
-  depths: readonly number[] = DEPTHS,
 ): Promise<void> {
   const run = createScripts(batched(redis));
   const engine = createEngine({ run, grantMicro: micro(1e14), makersMax: 1000 });
-  for (const depth of depths) {
+  const pace = { rounds: ROUNDS[size], deadlineMs };
+  for (const depth of DEPTHS[size]) {
     if (Date.now() > deadlineMs) return;
     const memory = await fill(redis, engine, Math.max(depth, MEMORY_DEPTH_MIN), deadlineMs);
     if (!memory || (depth < MEMORY_DEPTH_MIN && !(await fill(redis, engine, depth, deadlineMs)))) return;
@@ -76,7 +83,7 @@ export async function benchEngine(
       cancelMany(1_000),
     ]) {
       if (Date.now() > deadlineMs) return;
-      for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...memory });
+      for (const row of await measure(redis, engine, pace)) emit({ ...row, depth, ...memory });
     }
   }
 }
@@ -247,10 +254,10 @@ function summary(op: EngineRow['op'], costs: readonly { op: Cost; floor: Cost }[
   };
 }
 
-async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> {
+async function insertAndCancel(redis: RedisClient, engine: Engine, pace: Pace): Promise<Measured[]> {
   const inserts: { op: Cost; floor: Cost }[] = [];
   const cancels: { op: Cost; floor: Cost }[] = [];
-  for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
+  for (let round = -1; round < pace.rounds && Date.now() < pace.deadlineMs; round++) {
     const requests = Array.from({ length: OPS_PER_ROUND }, (_, i) =>
       request(wallet(1e6 + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
     );
@@ -267,12 +274,12 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: n
 
 /** One command that cancels so many orders of one wallet, half of them on each side, at 10 prices each. */
 function cancelMany(many: 100 | 1_000) {
-  return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
+  return async (redis: RedisClient, engine: Engine, pace: Pace): Promise<Measured[]> => {
     const calls = (LONG_OPS_PER_ROUND * 100) / many;
     const costs: { op: Cost; floor: Cost }[] = [];
     const maker = (n: number) => wallet(4e6 + n);
     const price = (i: number) => (i % 2 ? 3_100 : 6_100) + (i % 20) * 20;
-    for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
+    for (let round = -1; round < pace.rounds && Date.now() < pace.deadlineMs; round++) {
       const orders = Array.from({ length: calls * many }, (_, i) =>
         request(maker(Math.floor(i / many)), i % 2 ? 'bid' : 'ask', price(i), 100),
       );
@@ -290,10 +297,10 @@ function cancelMany(many: 100 | 1_000) {
 
 /** Takers that fill `makers` resting orders each, of as many wallets, at one price. */
 function matches(makers: 1 | 10 | 100) {
-  return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
+  return async (redis: RedisClient, engine: Engine, pace: Pace): Promise<Measured[]> => {
     const takers = Math.max(LONG_OPS_PER_ROUND, Math.floor(OPS_PER_ROUND / makers));
     const costs: { op: Cost; floor: Cost }[] = [];
-    for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
+    for (let round = -1; round < pace.rounds && Date.now() < pace.deadlineMs; round++) {
       await inFlight(takers * makers, (i) =>
         engine.place(request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)),
       );

@@ -11,13 +11,13 @@ import { plantTraces } from './planted-traces';
 
 /**
  * Counts the instructions of one tree's commands in a Redis under callgrind, which counts while EVALSHA runs and not
- * otherwise. Its parent forks it with the tree, the server's url and pid, and the folder of callgrind's dumps.
+ * otherwise. Its parent forks it with the tree, the server's url and pid, and the folder of callgrind's dumps, and the number of rounds.
  */
-const [tree = '', url = '', pid = '', folder = ''] = process.argv.slice(2);
+const [tree = '', url = '', pid = '', folder = '', rounds = ''] = process.argv.slice(2);
 
 const CALLS = 300;
 const RESTING = 500;
-const ROUNDS = 5;
+const ROUNDS = Number(rounds);
 const IN_FLIGHT = 100;
 /** Wallets that send. */
 const PULLS = 100;

@@ -7,6 +7,7 @@ import { runCommand } from '../src/local/child';
 import { startRedis } from '../src/local/redis';
 import { round } from './figures';
 import { atMost, type Line, lineOf } from './line';
+import { type Size, sizes } from './size';
 
 /**
  * The instructions that Redis runs for one command of the engine, counted by callgrind, so that the machine's other work does
@@ -23,12 +24,14 @@ export interface InstructionsRow {
 type Counts = Readonly<Record<string, number>>;
 
 const VERSION_MS_MAX = 10_000;
+const ROUNDS = sizes(1, 5);
 const RATIO_MOST = 1.03;
 const TRACES_MOST = 1.15;
 const OWN_TREE = path.join(__dirname, '..');
 
 export async function benchInstructions(
   against: string | null,
+  size: Size,
   emit: (row: InstructionsRow) => void,
 ): Promise<void> {
   if (
@@ -37,7 +40,10 @@ export async function benchInstructions(
     process.stderr.write('instructions: left out; it needs valgrind (apt-get install valgrind)\n');
     return;
   }
-  const [own, other] = await Promise.all([countsOf(OWN_TREE), against === null ? null : countsOf(against)]);
+  const [own, other] = await Promise.all([
+    countsOf(OWN_TREE, ROUNDS[size]),
+    against === null ? null : countsOf(against, ROUNDS[size]),
+  ]);
   for (const [op, instructions] of Object.entries(own)) {
     const before = other?.[op] ?? null;
     emit({ op, instructions, against: before, ratio: before && round(instructions / before, 3) });
@@ -85,11 +91,11 @@ const linesOf = (rows: readonly InstructionsRow[]): Line[] =>
     }),
   );
 
-async function countsOf(tree: string): Promise<Counts> {
+async function countsOf(tree: string, rounds: number): Promise<Counts> {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-instructions-'));
   const server = await startRedis({ env: { ...process.env, PATH: pathWithCallgrind(folder) } });
   try {
-    const args = [path.resolve(tree), server.url, String(server.pid), folder];
+    const args = [path.resolve(tree), server.url, String(server.pid), folder, String(rounds)];
     const child = fork(path.join(__dirname, 'instructions-of.ts'), args, {
       execArgv: ['-r', path.join(OWN_TREE, 'test/support/typescript.js')],
     });

@@ -7,6 +7,7 @@ import { createFiller } from './fill';
 import { openLoad, requestBytes } from './load';
 import { createPulse, growth, keepsUp, type Pulse } from './pulse';
 import { createSigner, type Signer } from './signer';
+import { type Size, sizes } from './size';
 import { call, cpuMicros, FASTEST, type Side, startWeb, startWorker, stopSides } from './web-process';
 
 /**
@@ -45,6 +46,11 @@ export interface KeepUpRow {
 const CONNECTIONS = 16;
 /** The number of entries is exact except for those between two readings. */
 const LOOK_EVERY_MS = 100;
+const DURATIONS = sizes(
+  { warmMs: 200, httpMs: 1_000, stepMs: 1_000 },
+  { warmMs: 2_000, httpMs: 10_000, stepMs: 7_000 },
+  { warmMs: 2_000, httpMs: 30_000, stepMs: 15_000 },
+);
 const DRAIN_MS_MAX = 120_000;
 const DRAIN_LOOK_MS = 50;
 const CENTS = 50;
@@ -54,7 +60,7 @@ const TICK_MS = 4;
 const BATCH_MAX = 200;
 const WALLETS = 500;
 /** Orders a second, one step after another. */
-const RATES = [4_000, 6_000, 8_000, 10_000, 12_000, 15_000, 18_000, 22_000, 27_000, 33_000];
+const RATES = sizes([1_000], [4_000, 6_000, 8_000, 10_000, 12_000, 15_000, 18_000, 22_000, 27_000, 33_000]);
 const REACHED_PART = 0.9;
 const FLOOD_RATE = 1_000_000;
 const STANDSTILL_MS_MAX = 60_000;
@@ -76,9 +82,9 @@ type Drive = (ms: number) => Promise<number>;
 
 export async function benchKeepUp(
   redisUrl: string,
+  size: Size,
   deadlineMs: number,
   emit: (row: KeepUpRow) => void,
-  seconds: { readonly http: number; readonly step: number },
 ): Promise<void> {
   const redis = new Redis(redisUrl);
   const web = await startWeb(FASTEST, redisUrl);
@@ -88,16 +94,18 @@ export async function benchKeepUp(
     const look = createPulse(redis, signer.market.id);
     const stage: Stage = { redis, web, worker, signer, look };
     const isOver = (): boolean => Date.now() > deadlineMs;
-    await measure(stage, 'http', await overHttp(stage, 2_000), 2_000);
-    emit(await measure(stage, 'http', await overHttp(stage, seconds.http * 1_000), seconds.http * 1_000));
-    for (const rate of RATES) {
+    const { warmMs, httpMs, stepMs } = DURATIONS[size];
+    await measure(stage, 'http', await overHttp(stage, warmMs), warmMs);
+    emit(await measure(stage, 'http', await overHttp(stage, httpMs), httpMs));
+    for (const rate of RATES[size]) {
       if (isOver()) return;
-      const row = await measure(stage, 'engine', intoEngine(stage, rate), seconds.step * 1_000);
+      const row = await measure(stage, 'engine', intoEngine(stage, rate), stepMs);
       emit(row);
       // A rate that is not reached shows the limit of the load itself.
       if (!row.keepsUp || row.ordersPerSecond < rate * REACHED_PART) break;
     }
-    if (!isOver()) emit(await standstill(stage));
+    // It lasts until 100,000 entries are unprocessed.
+    if (size !== 'small' && !isOver()) emit(await standstill(stage));
   } finally {
     stopSides([web, worker]);
     redis.disconnect();

@@ -1,50 +1,56 @@
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
 import { aligned, type Line, tableOf } from './line';
+import { type Size, sizes } from './size';
 import { type Detail, SUITES } from './suites';
 
 /**
- * `npm run bench -- [suite...] [--full] [--against FOLDER] [--json]`: each suite on a
- * private Redis without persistence, then one table. Without names all suites, and no details. With --json stdout has one JSON object a line and nothing else, each as
- * soon as it is known, `kind` machine, detail or line. BENCH_SECONDS bounds each suite.
+ * `npm run bench -- [suite...] [--small|--full] [--against FOLDER] [--json]`: each suite on a private Redis without persistence,
+ * then one table. Without names all suites, and no details. With --small each suite runs for a few seconds, and no target is
+ * judged. With --json stdout has one JSON object a line and nothing else, each as soon as it is known, `kind` machine, detail or
+ * line. BENCH_SECONDS bounds each suite.
  */
 interface Words {
   readonly suites: readonly string[];
-  readonly full: boolean;
+  readonly size: Size;
   readonly asJson: boolean;
   readonly against: string | null;
   readonly withDetails: boolean;
 }
 
-const SECONDS = { short: 120, full: 240 };
-const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--against FOLDER] [--json]`;
+const SECONDS = sizes(120, 120, 240);
+const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--small|--full] [--against FOLDER] [--json]`;
 
 function read(given: readonly string[]): Words {
-  const words = [...given];
-  const take = (name: string): boolean => {
-    const at = words.indexOf(name);
-    if (at !== -1) words.splice(at, 1);
-    return at !== -1;
-  };
-  const [full, asJson] = [take('--full'), take('--json')];
-  const value = (name: string): string | undefined => {
-    const at = words.indexOf(name);
-    return at === -1 ? undefined : words.splice(at, 2)[1];
-  };
-  const against = value('--against') ?? null;
-  const unknown = words.find((name) => !(name in SUITES));
+  const { values, positionals: suites } = parseArgs({
+    args: [...given],
+    allowPositionals: true,
+    options: {
+      small: { type: 'boolean' },
+      full: { type: 'boolean' },
+      json: { type: 'boolean', default: false },
+      against: { type: 'string' },
+    },
+  });
+  const unknown = suites.find((name) => !(name in SUITES));
   if (unknown !== undefined) throw new Error(`no suite "${unknown}": ${USAGE}`);
-  const suites = words.length > 0 ? words : Object.keys(SUITES);
-  return { suites, full, asJson, against, withDetails: words.length > 0 };
+  return {
+    suites: suites.length > 0 ? suites : Object.keys(SUITES),
+    size: values.small ? 'small' : values.full ? 'full' : 'usual',
+    asJson: values.json,
+    against: values.against ?? null,
+    withDetails: suites.length > 0,
+  };
 }
 
-async function main({ suites, full, asJson, against, withDetails }: Words): Promise<void> {
+async function main({ suites, size, asJson, against, withDetails }: Words): Promise<void> {
   const say = (text: string): void => void (asJson || process.stdout.write(text));
   const note = (kind: string, value: object): void =>
     void (asJson && process.stdout.write(`${JSON.stringify({ kind, ...value })}\n`));
-  const seconds = Number(process.env.BENCH_SECONDS ?? SECONDS[full ? 'full' : 'short']);
+  const seconds = Number(process.env.BENCH_SECONDS ?? SECONDS[size]);
   const lines: Line[] = [];
   let failed: unknown;
   for (const [i, name] of suites.entries()) {
@@ -62,14 +68,15 @@ async function main({ suites, full, asJson, against, withDetails }: Words): Prom
       const wishes = {
         redisUrl: server.url,
         deadlineMs: Date.now() + seconds * 1_000,
-        full,
+        size,
         against,
       };
       const found = await SUITES[name]?.(wishes, (detail) => {
         details.push(detail);
         note('detail', { suite: name, ...detail });
       });
-      for (const line of found ?? []) {
+      for (const measured of found ?? []) {
+        const line = size === 'small' ? { ...measured, met: null } : measured;
         lines.push(line);
         note('line', line);
       }

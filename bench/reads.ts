@@ -1,5 +1,6 @@
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { createSigner } from './signer';
+import { type Size, sizes } from './size';
 import { call, cpuMicros, FASTEST, message, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
@@ -20,9 +21,9 @@ export interface ReadsRow {
 }
 
 const CONNECTIONS = 32;
-const ROUNDS = 5;
-const REQUESTS = 2_000;
-const MARKETS = 500;
+const ROUNDS = sizes(1, 5);
+const REQUESTS = sizes(32, 2_000);
+const MARKETS = sizes(10, 500);
 const BOOK_ORDERS = 200;
 const TRADES = 60;
 const CROSSING_CENTS = 99;
@@ -42,6 +43,7 @@ interface Answer {
 /** `redisUrl` is a separate Redis; `deadlineMs` bounds the run. */
 export async function benchReads(
   redisUrl: string,
+  size: Size,
   deadlineMs: number,
   emit: (row: ReadsRow) => void,
 ): Promise<void> {
@@ -50,8 +52,8 @@ export async function benchReads(
   const web = await startWeb(FASTEST, redisUrl, CONNECTIONS);
   const bare = await startSide('bare.ts', [], process.env, CONNECTIONS);
   try {
-    for (const target of await targetsOf(web)) {
-      emit(Date.now() > deadlineMs ? untaken(target) : await compare(web, bare, target));
+    for (const target of await targetsOf(web, MARKETS[size])) {
+      emit(Date.now() > deadlineMs ? untaken(target) : await compare(web, bare, target, size));
     }
   } finally {
     stopSides([broadcaster, web, bare]);
@@ -72,7 +74,7 @@ const untaken = ({ what }: Target): ReadsRow => ({
 
 const COMMENTS = 50;
 
-async function targetsOf(web: Side): Promise<Target[]> {
+async function targetsOf(web: Side, markets: number): Promise<Target[]> {
   const { market, sign, signIn, addresses } = await createSigner(web);
   let resting = '';
   for (let i = 0; i < BOOK_ORDERS; i++) {
@@ -86,7 +88,7 @@ async function targetsOf(web: Side): Promise<Target[]> {
     await call(web, 'POST', target, body);
     filled = orderHash;
   }
-  for (let i = 1; i < MARKETS; i++) {
+  for (let i = 1; i < markets; i++) {
     const question = `Will reading ${i} markets stay cheap?`;
     await call(
       web,
@@ -123,7 +125,7 @@ async function targetsOf(web: Side): Promise<Target[]> {
     ['order with fills', `/orders/${filled}`],
     ['fills of an order', `/orders/${filled}/fills`],
     ['profile', `/profiles/${addresses[0]}`],
-    [`markets (of ${MARKETS})`, '/markets'],
+    [`markets (of ${markets})`, '/markets'],
     ['markets?limit=100&sort=liquidity', '/markets?limit=100&sort=liquidity'],
     ['categories', '/categories'],
     ['config', '/config'],
@@ -137,16 +139,16 @@ async function targetsOf(web: Side): Promise<Target[]> {
   ];
 }
 
-async function compare(web: Side, bare: Side, target: Target): Promise<ReadsRow> {
+async function compare(web: Side, bare: Side, target: Target, size: Size): Promise<ReadsRow> {
   const { status, headers, body } = await fetchOnce(web, target);
   const told = message(bare.child);
   bare.child.send({ status, headers, body });
   await told;
   const rounds: { ours: number; theirs: number }[] = [];
   const latenciesMs: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const ours = await load(web, target, latenciesMs);
-    const theirs = await load(bare, target, []);
+  for (let round = 0; round <= ROUNDS[size]; round++) {
+    const ours = await load(web, target, REQUESTS[size], latenciesMs);
+    const theirs = await load(bare, target, REQUESTS[size], []);
     // The first round warms both up.
     if (round > 0) rounds.push({ ours, theirs });
     else latenciesMs.length = 0;
@@ -170,9 +172,9 @@ async function compare(web: Side, bare: Side, target: Target): Promise<ReadsRow>
 }
 
 /** CPU microseconds per request of the serving process. */
-async function load(side: Side, target: Target, latenciesMs: number[]): Promise<number> {
+async function load(side: Side, target: Target, requests: number, latenciesMs: number[]): Promise<number> {
   const before = await cpuMicros(side);
-  let left = REQUESTS;
+  let left = requests;
   const connection = async (): Promise<void> => {
     while (left-- > 0) {
       const start = performance.now();
@@ -181,7 +183,7 @@ async function load(side: Side, target: Target, latenciesMs: number[]): Promise<
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-  return ((await cpuMicros(side)) - before) / REQUESTS;
+  return ((await cpuMicros(side)) - before) / requests;
 }
 
 function fetchOnce(

@@ -1,11 +1,12 @@
 import { io, type Socket } from 'socket.io-client';
-import { createSigner } from './signer';
+import { createSigner, type Signer } from './signer';
+import { type Size, sizes } from './size';
 import { call, cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * Two things over real sockets, the broadcast interval at its default:
  *   latency   orders accepted at one replica, LATENCY_RATE a second, until their update arrives at a client of another
- *   fanout    SOCKETS clients of one replica in one room, FANOUT_RATE updates a second: how many of the deliveries came
+ *   fanout    so many clients of one replica in one room, FANOUT_RATE updates a second: how many of the deliveries came
  * Clients, replicas and Redis share the machine, so the times are upper bounds.
  */
 export interface RealtimeRow {
@@ -23,11 +24,11 @@ export interface RealtimeRow {
 }
 
 const LATENCY_RATE = 200;
-const LATENCY_ORDERS = 2_000;
-const SOCKETS = 1_000;
+const LATENCY_ORDERS = sizes(50, 2_000);
+const SOCKETS = sizes(50, 1_000);
 const CONNECTING = 50;
 const FANOUT_RATE = 25;
-const FANOUT_UPDATES = 250;
+const FANOUT_UPDATES = sizes(10, 250);
 /** The time allowed for the last messages. */
 const SETTLE_MS = 3_000;
 
@@ -40,14 +41,15 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 export async function benchRealtime(
   redisUrl: string,
+  size: Size,
   deadlineMs: number,
   emit: (row: RealtimeRow) => void,
 ): Promise<void> {
   const [near, far] = await Promise.all([startWeb(FASTEST, redisUrl), startWeb(FASTEST, redisUrl)]);
   try {
-    const { market, sign } = await createSigner(near);
-    emit(await latency(near, far, market.conditionId, sign));
-    if (Date.now() < deadlineMs) emit(await fanout(near, far, market.conditionId, sign));
+    const signer = await createSigner(near);
+    emit(await latency(near, far, signer, LATENCY_ORDERS[size]));
+    if (Date.now() < deadlineMs) emit(await fanout(near, far, signer, SOCKETS[size], FANOUT_UPDATES[size]));
   } finally {
     stopSides([near, far]);
   }
@@ -96,16 +98,16 @@ export async function submitSteadily(
 async function latency(
   near: Side,
   far: Side,
-  conditionId: string,
-  sign: () => { path: string; body: string },
+  { market, sign }: Signer,
+  orders: number,
 ): Promise<RealtimeRow> {
   const arrivals: { sequence: number; atMs: number }[] = [];
-  const socket = await subscribed(far, conditionId, ({ sequence }) => {
+  const socket = await subscribed(far, market.conditionId, ({ sequence }) => {
     arrivals.push({ sequence, atMs: performance.now() });
   });
   const accepted: { sequence: number; atMs: number }[] = [];
   const before = await cpuMicros(far);
-  await submitSteadily(near, LATENCY_ORDERS, LATENCY_RATE, sign, (sequence, atMs) =>
+  await submitSteadily(near, orders, LATENCY_RATE, sign, (sequence, atMs) =>
     accepted.push({ sequence, atMs }),
   );
   await wait(SETTLE_MS);
@@ -117,21 +119,22 @@ async function latency(
     const told = arrivals.find((arrival) => arrival.sequence >= sequence);
     return told ? [Math.max(0, told.atMs - atMs)] : [];
   });
-  return row('latency', 1, LATENCY_RATE, times, LATENCY_ORDERS, cpu / Math.max(1, arrivals.length));
+  return row('latency', 1, LATENCY_RATE, times, orders, cpu / Math.max(1, arrivals.length));
 }
 
 async function fanout(
   near: Side,
   far: Side,
-  conditionId: string,
-  sign: () => { path: string; body: string },
+  { market, sign }: Signer,
+  clients: number,
+  updates: number,
 ): Promise<RealtimeRow> {
   const times: number[] = [];
   const sent = new Set<number>();
   const sockets: Socket[] = [];
-  for (let at = 0; at < SOCKETS; at += CONNECTING) {
+  for (let at = 0; at < clients; at += CONNECTING) {
     const join = () =>
-      subscribed(far, conditionId, ({ sequence, timestamp }) => {
+      subscribed(far, market.conditionId, ({ sequence, timestamp }) => {
         sent.add(sequence);
         times.push(Math.max(0, Date.now() - timestamp));
       });
@@ -140,11 +143,11 @@ async function fanout(
   times.length = 0;
   sent.clear();
   const before = await cpuMicros(far);
-  await submitSteadily(near, FANOUT_UPDATES, FANOUT_RATE, sign, () => undefined);
+  await submitSteadily(near, updates, FANOUT_RATE, sign, () => undefined);
   await wait(SETTLE_MS);
   const cpu = (await cpuMicros(far)) - before;
   for (const socket of sockets) socket.disconnect();
-  return row('fanout', SOCKETS, FANOUT_RATE, times, SOCKETS * sent.size, cpu / Math.max(1, times.length));
+  return row('fanout', clients, FANOUT_RATE, times, clients * sent.size, cpu / Math.max(1, times.length));
 }
 
 function row(

@@ -8,6 +8,7 @@ import { ONE, type Trader } from '../test/chain/world';
 import { sleep } from '../test/support/waiting';
 import { round } from './figures';
 import { atLeast, atMost, type Line, lineOf } from './line';
+import { type Size, sizes } from './size';
 
 /**
  * Settlement on a local chain with the block time and the finality of BSC: from the reply to an order that matches to its
@@ -27,14 +28,18 @@ const BLOCK_MS = 450;
 const TRADERS = 12;
 /** Enough for every order of a run. */
 const CASH = 100_000n * ONE;
-const CALM = { short: { matches: 200, everyMs: 100 }, full: { matches: 1_000, everyMs: 50 } };
-const FLOOD = { short: 3_000, full: 12_000 };
+const CALM = sizes(
+  { matches: 10, everyMs: 50 },
+  { matches: 200, everyMs: 100 },
+  { matches: 1_000, everyMs: 50 },
+);
+const FLOOD = sizes(50, 3_000, 12_000);
 const AT_ONCE = 8;
 const LOOK_MS = 20;
 const DRAIN_MS = 120_000;
 const CONFIRMED = 2;
 
-export async function benchSettle(full: boolean, emit: (row: SettleRow) => void): Promise<void> {
+export async function benchSettle(size: Size, emit: (row: SettleRow) => void): Promise<void> {
   const world = await startOperating({ lanes: 2, blockMs: BLOCK_MS });
   const connection = new Redis(world.server.url, { maxRetriesPerRequest: null });
   const { keys, matches, settlements, clock, terms } = world;
@@ -51,11 +56,11 @@ export async function benchSettle(full: boolean, emit: (row: SettleRow) => void)
   try {
     const traders = await tradersOf(world);
     world.operate([0, 1]);
-    const { matches: calm, everyMs } = CALM[full ? 'full' : 'short'];
+    const { matches: calm, everyMs } = CALM[size];
     // The first matches write to storage that is empty.
     await measure(world, 'latency', await pairs(world, traders, AT_ONCE), everyMs);
     emit(await measure(world, 'latency', await pairs(world, traders, calm), everyMs));
-    emit(await measure(world, 'sustained', await pairs(world, traders, FLOOD[full ? 'full' : 'short']), 0));
+    emit(await measure(world, 'sustained', await pairs(world, traders, FLOOD[size]), 0));
     if (world.errors.length > 0) process.stderr.write(`${world.errors.slice(0, 10).join('\n')}\n`);
   } finally {
     await settlement.stop();

@@ -12,6 +12,7 @@ import { createRandom, type Random } from '../test/support/random';
 import { startTestCluster } from '../test/support/redis';
 import { request, wallet } from './engine';
 import { type Recording, type Sent, streamIds, type Totals, totalsOf } from './replay';
+import { type Size, sizes } from './size';
 
 /**
  * An exchange with a master for each shard. Wallets keep a part of their collateral reserved in open orders: each order rests, and
@@ -38,11 +39,11 @@ export interface Traded {
 }
 
 /** Other programs of the machine disturb some of them. */
-export const ROUNDS = 9;
+export const ROUNDS = sizes(1, 9);
 /** A round of any number of masters has so many slices: each of eight masters plays one, or one master all. */
 export const SLICES_OF_ROUND = 8;
 /** Of one master. Shorter slices find the processor's caches cold: an order then takes twice as long. */
-export const ORDERS_OF_SLICE = 1_000;
+export const ORDERS_OF_SLICE = sizes(50, 1_000);
 /** The orders that are timed, of all masters. */
 const PACED_ORDERS = 24_000;
 const EVENTS = 200;
@@ -51,7 +52,7 @@ const MARKETS_PER_EVENT = 10;
 const WALLETS_PER_MASTER = 32;
 /** One wallet in twenty is a trader, whose orders are large; the others make markets. */
 const TRADER_EACH = 20;
-const ORDERS_OF_MONEY = { maker: 400, trader: 30 } as const;
+const ORDERS_OF_MONEY = sizes({ maker: 20, trader: 10 }, { maker: 400, trader: 30 });
 /** Of the orders that are timed, so that times are not those of queues in this process; it feeds all masters alone. */
 const ORDERS_PER_SECOND = 1_000;
 /** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
@@ -60,7 +61,7 @@ const WARM_UP_TIMES = 2;
  * Redis keeps a sorted set of up to 128 members as a list, and looks through it; a wallet's index of its orders in a shard outgrows
  * that after so many orders, and stays a skip list. With 400 orders over eight shards every index would be the longest of lists.
  */
-const WARM_UP_IN_SHARD = 160;
+const WARM_UP_IN_SHARD = sizes(10, 160);
 const GRANT_MICRO = 1_200_000_000;
 const PIPS = 3_000;
 const SIGNED_BYTES = 118;
@@ -96,6 +97,7 @@ export type Open = 'all' | 'part';
 
 /** With `of`, one shard has the wallets of so many. */
 export async function openWorld(
+  size: Size,
   count: ShardCount,
   reservedPercent: number,
   of: ShardCount = count,
@@ -107,17 +109,17 @@ export async function openWorld(
   const recorded = recordAll(redis, count);
   const place = await openPlace(redis, count);
   const openPart = (reservedPercent / 100) * (open === 'part' ? count / of : 1);
-  const people = Array.from({ length: of * WALLETS_PER_MASTER }, (_, n) => person(n, openPart));
+  const people = Array.from({ length: of * WALLETS_PER_MASTER }, (_, n) => person(n, openPart, size));
 
   async function trade(): Promise<Traded> {
     const most = people.reduce((sum, { openMost }) => sum + openMost, 0);
-    const warmUp = Math.max(WARM_UP_TIMES * most, WARM_UP_IN_SHARD * count * people.length);
+    const warmUp = Math.max(WARM_UP_TIMES * most, WARM_UP_IN_SHARD[size] * count * people.length);
     await tradeOn(place, people, warmUp, 0, noTimes());
     const sentBefore = place.transfers.sent;
     const [paced, quick]: [Times, Times] = [noTimes(), noTimes()];
     const pauseMs = (1_000 * people.length) / ORDERS_PER_SECOND;
-    const ordersOfAll = count * ORDERS_OF_SLICE;
-    const slices = (ROUNDS * SLICES_OF_ROUND) / count;
+    const ordersOfAll = count * ORDERS_OF_SLICE[size];
+    const slices = (ROUNDS[size] * SLICES_OF_ROUND) / count;
     for (let slice = 0; slice < slices; slice++) {
       for (const shard of recorded) shard.push([]);
       // One shard that stands for several gives no times.
@@ -206,8 +208,8 @@ function counted(channels: Channels, transfers: Place['transfers']): Channels {
   };
 }
 
-function person(n: number, openPart: number): Person {
-  const parts = ORDERS_OF_MONEY[n % TRADER_EACH === 0 ? 'trader' : 'maker'];
+function person(n: number, openPart: number, size: Size): Person {
+  const parts = ORDERS_OF_MONEY[size][n % TRADER_EACH === 0 ? 'trader' : 'maker'];
   const lots = Math.floor(GRANT_MICRO / parts / PIPS);
   return { address: wallet(5e6 + n), lots, openMost: Math.max(1, Math.floor(parts * openPart)), open: [] };
 }

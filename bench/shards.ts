@@ -2,6 +2,7 @@ import type { ShardCount } from '../src/store/redis/tags';
 import { median, quantile, round } from './figures';
 import { openReplay, type Replay } from './replay';
 import { type Open, ORDERS_OF_SLICE, openWorld, ROUNDS, SLICES_OF_ROUND, type Traded } from './shards-world';
+import { type Size, sizes } from './size';
 
 /**
  * The CPU time of an order at the masters of 2, 4 and 8 shards, beside one. The masters would share two processors here, so their costs
@@ -34,8 +35,8 @@ export interface ShardsRow {
   readonly pulledP99Ms: number;
 }
 
-const COUNTS = [2, 4, 8] as const;
-const RESERVED_PERCENTS = [60, 90] as const;
+const COUNTS = sizes<readonly ShardCount[]>([2], [2, 4, 8]);
+const RESERVED_PERCENTS = sizes([60], [60, 90]);
 
 interface SideOf {
   readonly count: ShardCount;
@@ -62,21 +63,25 @@ interface Side {
 }
 type Sides = Readonly<Record<Role, Side>>;
 
-export async function benchShards(deadlineMs: number, emit: (row: ShardsRow) => void): Promise<void> {
-  for (const reservedPercent of RESERVED_PERCENTS) {
-    for (const count of COUNTS) {
+export async function benchShards(
+  size: Size,
+  deadlineMs: number,
+  emit: (row: ShardsRow) => void,
+): Promise<void> {
+  for (const reservedPercent of RESERVED_PERCENTS[size]) {
+    for (const count of COUNTS[size]) {
       const sides = new Map<Role, Side>();
       try {
         for (const [role, { count: masters, of, open }] of Object.entries(sidesOf(count))) {
           // Commands that were sent are let go: those of one side fill half a gigabyte.
-          const { commands, ...traded } = await tradeOn(masters, reservedPercent, of, open);
+          const { commands, ...traded } = await tradeOn(size, masters, reservedPercent, of, open);
           sides.set(role as Role, { traded, replay: await openReplay(commands), micros: [] });
         }
-        for (let turn = 0; turn < ROUNDS && Date.now() < deadlineMs; turn++)
-          await playRound([...sides.values()]);
+        for (let turn = 0; turn < ROUNDS[size] && Date.now() < deadlineMs; turn++)
+          await playRound([...sides.values()], ORDERS_OF_SLICE[size]);
         for (const { replay, traded } of sides.values()) await replay.check(traded.totals);
         const all = Object.fromEntries(sides) as unknown as Sides;
-        if (count === COUNTS[0])
+        if (count === COUNTS[size][0])
           emit(rowOf(1, reservedPercent, { ...all, own: all.one, alike: all.one, same: all.one }));
         emit(rowOf(count, reservedPercent, all));
       } finally {
@@ -87,21 +92,22 @@ export async function benchShards(deadlineMs: number, emit: (row: ShardsRow) => 
 }
 
 /** All take turns, slice by slice: what disturbs the machine for longer than that disturbs all of them. */
-async function playRound(sides: readonly Side[]): Promise<void> {
+async function playRound(sides: readonly Side[], ordersOfSlice: number): Promise<void> {
   const sums = sides.map(() => 0);
   for (let slice = 0; slice < SLICES_OF_ROUND; slice++)
     for (const [i, { replay }] of sides.entries()) sums[i] = (sums[i] ?? 0) + (await replay.next());
   for (const [i, { micros }] of sides.entries())
-    micros.push((sums[i] ?? 0) / (SLICES_OF_ROUND * ORDERS_OF_SLICE));
+    micros.push((sums[i] ?? 0) / (SLICES_OF_ROUND * ordersOfSlice));
 }
 
 async function tradeOn(
+  size: Size,
   count: ShardCount,
   reservedPercent: number,
   of: ShardCount,
   open: Open,
 ): Promise<Traded> {
-  const world = await openWorld(count, reservedPercent, of, open);
+  const world = await openWorld(size, count, reservedPercent, of, open);
   try {
     return await world.trade();
   } finally {

@@ -1,5 +1,6 @@
 import { median, quantile, round } from './figures';
 import { createSigner, type Signer } from './signer';
+import { type Size, sizes } from './size';
 import {
   type Commands,
   type Mix,
@@ -43,13 +44,13 @@ export interface SubmitRow {
 
 const MIXES: readonly Mix[] = ['rest', 'mixed'];
 const CONNECTIONS = 16;
-const ROUNDS = 5;
+const ROUNDS = sizes(1, 5);
 /** The turns of the fast ones in a round: short, so that the machine is the same for an order and for one of the floor beside it. */
 const TURNS = { fast: 4, slow: 1 } as const;
 /** Commands of a turn; fewer for the slow ones. */
-const COMMANDS = { fast: 600, slow: 300 } as const;
+const COMMANDS = sizes({ fast: 64, slow: 32 }, { fast: 600, slow: 300 });
 /** Warm-up before the first round, until V8 has compiled the hot code, as in a process that has served for a minute. */
-const WARM_UP = { fast: 10_000, slow: 1_000 } as const;
+const WARM_UP = sizes({ fast: 64, slow: 32 }, { fast: 10_000, slow: 1_000 });
 /** The resting orders to be crossed: large enough for every taker of a run. */
 const MAKER_LOTS = 100_000_000n;
 const MAKER_CENTS = 45;
@@ -58,7 +59,7 @@ interface Contender {
   readonly what: SubmitRow['what'];
   readonly side: Side;
   readonly way: Way;
-  readonly speed: keyof typeof COMMANDS;
+  readonly speed: keyof typeof TURNS;
 }
 
 interface Round {
@@ -70,6 +71,7 @@ interface Round {
 /** `redisUrl` is a separate Redis. Rows come as soon as they are known; `deadlineMs` bounds the run. */
 export async function benchSubmit(
   redisUrl: string,
+  size: Size,
   deadlineMs: number,
   emit: (row: SubmitRow) => void,
 ): Promise<void> {
@@ -102,13 +104,13 @@ export async function benchSubmit(
     }
     for (const mix of MIXES) {
       const results = new Map<Contender, Round[]>(contenders.map((contender) => [contender, []]));
-      for (const contender of contenders) await run(contender, mix, WARM_UP[contender.speed]);
-      for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
+      for (const contender of contenders) await run(contender, mix, WARM_UP[size][contender.speed]);
+      for (let round = 0; round < ROUNDS[size] && Date.now() < deadlineMs; round++) {
         for (let turn = 0; turn < TURNS.fast; turn++) {
           const taking = contenders.filter(({ speed }) => turn < TURNS[speed]);
           if (turn % 2 === 1) taking.reverse();
           for (const contender of taking)
-            results.get(contender)?.push(await run(contender, mix, COMMANDS[contender.speed]));
+            results.get(contender)?.push(await run(contender, mix, COMMANDS[size][contender.speed]));
         }
       }
       for (const row of rowsOf(mix, results)) emit(row);

@@ -10,6 +10,7 @@ import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchSettle, type SettleRow, settleLines } from './settle';
 import { benchShards, type ShardsRow } from './shards';
+import type { Size } from './size';
 import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
@@ -20,8 +21,7 @@ export interface Wishes {
   /** The URL of a separate Redis for the suite. */
   readonly redisUrl: string;
   readonly deadlineMs: number;
-  /** Long sizes. */
-  readonly full: boolean;
+  readonly size: Size;
   /** Folder of the tree to compare with; null for none. */
   readonly against: string | null;
 }
@@ -29,9 +29,6 @@ export interface Wishes {
 export type Detail = Readonly<Record<string, unknown>>;
 /** Reports details as soon as they are known, and returns their lines of the table. */
 export type Suite = (wishes: Wishes, tell: (detail: Detail) => void) => Promise<Line[]>;
-
-const DEPTHS_SHORT = [10, 10_000];
-const KEEP_UP_SECONDS = { short: { http: 10, step: 7 }, full: { http: 30, step: 15 } };
 
 function suite<Row extends object>(
   run: (wishes: Wishes, emit: (row: Row) => void, tell: (detail: Detail) => void) => Promise<void>,
@@ -68,37 +65,40 @@ async function unsettled(url: string, run: () => Promise<void>): Promise<void> {
 /** In the order of the table. To add a suite, add a file, its lines in targets.ts, and an entry here. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   submit: suite<SubmitRow>(
-    ({ redisUrl, deadlineMs }, emit) => unsettled(redisUrl, () => benchSubmit(redisUrl, deadlineMs, emit)),
+    ({ redisUrl, size, deadlineMs }, emit) =>
+      unsettled(redisUrl, () => benchSubmit(redisUrl, size, deadlineMs, emit)),
     targets.submitLines,
   ),
   reads: suite<ReadsRow>(
-    ({ redisUrl, deadlineMs }, emit) => benchReads(redisUrl, deadlineMs, emit),
+    ({ redisUrl, size, deadlineMs }, emit) => benchReads(redisUrl, size, deadlineMs, emit),
     targets.readsLines,
   ),
   engine: suite<EngineRow>(
-    ({ redisUrl, deadlineMs, full }, emit) =>
-      withRedis(redisUrl, (redis) => benchEngine(redis, deadlineMs, emit, full ? undefined : DEPTHS_SHORT)),
+    ({ redisUrl, size, deadlineMs }, emit) =>
+      withRedis(redisUrl, (redis) => benchEngine(redis, size, deadlineMs, emit)),
     targets.engineLines,
   ),
   instructions: suite<InstructionsRow>(
-    ({ against }, emit) => benchInstructions(against, emit),
+    ({ against, size }, emit) => benchInstructions(against, size, emit),
     instructionsLines,
   ),
   'web-against': suite<WebAgainstRow>(
-    ({ against, deadlineMs }, emit) => benchWebAgainst(against, deadlineMs, emit),
+    ({ against, size, deadlineMs }, emit) => benchWebAgainst(against, size, deadlineMs, emit),
     webAgainstLines,
   ),
   realtime: suite<RealtimeRow>(
-    ({ redisUrl, deadlineMs }, emit) => benchRealtime(redisUrl, deadlineMs, emit),
+    ({ redisUrl, size, deadlineMs }, emit) => benchRealtime(redisUrl, size, deadlineMs, emit),
     targets.realtimeLines,
   ),
   'keep-up': suite<KeepUpRow>(
-    ({ redisUrl, deadlineMs, full }, emit) =>
-      benchKeepUp(redisUrl, deadlineMs, emit, KEEP_UP_SECONDS[full ? 'full' : 'short']),
+    ({ redisUrl, size, deadlineMs }, emit) => benchKeepUp(redisUrl, size, deadlineMs, emit),
     targets.keepUpLines,
   ),
-  shards: suite<ShardsRow>(({ deadlineMs }, emit) => benchShards(deadlineMs, emit), targets.shardsLines),
-  archive: suite<ArchiveRow>(({ redisUrl, full }, emit) => benchArchive(redisUrl, full, emit), archiveLines),
-  settle: suite<SettleRow>(({ full }, emit) => benchSettle(full, emit), settleLines),
-  abuse: suite<AbuseRow>(({ redisUrl }, emit) => benchAbuse(redisUrl, emit), abuseLines),
+  shards: suite<ShardsRow>(
+    ({ size, deadlineMs }, emit) => benchShards(size, deadlineMs, emit),
+    targets.shardsLines,
+  ),
+  archive: suite<ArchiveRow>(({ redisUrl, size }, emit) => benchArchive(redisUrl, size, emit), archiveLines),
+  settle: suite<SettleRow>(({ size }, emit) => benchSettle(size, emit), settleLines),
+  abuse: suite<AbuseRow>(({ redisUrl, size }, emit) => benchAbuse(redisUrl, size, emit), abuseLines),
 };

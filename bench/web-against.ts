@@ -7,6 +7,7 @@ import { atMost, type Line, lineOf } from './line';
 import { requestBytes } from './load';
 import { withoutWorker } from './no-worker';
 import { createSigner, type Signer } from './signer';
+import { type Size, sizes } from './size';
 import { type Side, startWebOf, stopSides } from './web-process';
 
 /**
@@ -26,11 +27,11 @@ export interface WebAgainstRow {
 }
 
 /** Of processes: each has the median of its turns. */
-const GENERATIONS = 9;
-const TURNS = 24;
+const GENERATIONS = sizes(1, 9);
+const TURNS = sizes(2, 24);
 const ORDERS_OF_TURN = 500;
 /** Until V8 has compiled the hot code. */
-const WARM_UP = 10_000;
+const WARM_UP = sizes(500, 10_000);
 const CONNECTIONS = 16;
 const RATIO_MOST = 1.01;
 const OWN_TREE = path.join(__dirname, '..');
@@ -44,6 +45,7 @@ interface Exchange {
 
 export async function benchWebAgainst(
   against: string | null,
+  size: Size,
   deadlineMs: number,
   emit: (row: WebAgainstRow) => void,
 ): Promise<void> {
@@ -53,7 +55,8 @@ export async function benchWebAgainst(
   }
   const trees = [OWN_TREE, path.resolve(against), OWN_TREE];
   const taken: number[][] = [];
-  for (let n = 0; n < GENERATIONS && Date.now() < deadlineMs; n++) taken.push(await generation(trees));
+  for (let n = 0; n < GENERATIONS[size] && Date.now() < deadlineMs; n++)
+    taken.push(await generation(trees, size));
   const ratiosTo = (i: number): number[] =>
     taken.map((micros) => (micros[0] ?? Number.NaN) / (micros[i] ?? 1));
   for (const [i, beside] of [
@@ -64,7 +67,7 @@ export async function benchWebAgainst(
     emit({
       suite: 'web-against',
       beside,
-      orders: taken.length * TURNS * ORDERS_OF_TURN,
+      orders: taken.length * TURNS[size] * ORDERS_OF_TURN,
       webMicros: round(median(taken.map(([own = Number.NaN]) => own)), 1),
       ratio: round(median(ratios), 3),
       least: round(Math.min(...ratios), 3),
@@ -74,13 +77,13 @@ export async function benchWebAgainst(
 }
 
 /** The CPU microseconds of an order in a new process of each tree. */
-async function generation(trees: readonly string[]): Promise<number[]> {
+async function generation(trees: readonly string[], size: Size): Promise<number[]> {
   const exchanges: Exchange[] = [];
   try {
     for (const tree of trees) exchanges.push(await startExchange(tree));
-    for (const exchange of exchanges) await run(exchange, WARM_UP);
+    for (const exchange of exchanges) await run(exchange, WARM_UP[size]);
     const micros: number[][] = exchanges.map(() => []);
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < TURNS[size]; turn++) {
       const order = [...exchanges.keys()];
       if (turn % 2 === 1) order.reverse();
       for (const i of order) micros[i]?.push(await run(exchanges[i] as Exchange, ORDERS_OF_TURN));
