@@ -1,7 +1,7 @@
 -- The comments of a market, numbered from 1 in the order of their creation. A deleted comment keeps its number.
 --
 -- {x}:m:<id>:co           hash: number -> created I6 (ms), number of the answered comment I6 (0 for none), author c20,
---                         deleted B, text; src/store/people/comments.ts reads it
+--                         deleted B, text; src/extensions/people/store/comments.ts reads it
 -- {x}:m:<id>:cl:<number>  set: the wallets that like the comment
 
 local comments = {}

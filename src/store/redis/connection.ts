@@ -179,8 +179,8 @@ function clusterOf(
 
 /**
  * The client looks at all slots behind every command that is answered with MOVED. While a master is away, that is every command
- * for it: some 40 looks a second, which took two thirds of the rate of the other shards (bench/shard-away.ts). Such a command goes
- * where the answer points, and one that is sent again asks any node, so neither waits for a look.
+ * for it: some 40 looks a second, which took two thirds of the rate of the other shards. Such a command goes where the answer
+ * points, and one that is sent again asks any node, so neither waits for a look.
  */
 function lookingSeldom(client: Cluster): Cluster {
   const look = client.refreshSlotsCache.bind(client);

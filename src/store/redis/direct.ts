@@ -64,7 +64,7 @@ export function sendWithin(
   const command = new Command(name, args, { replyEncoding: null });
   // A cluster's client has no limit of its own, and its nodes set theirs.
   const { commandTimeout } = (node as Redis).options;
-  // A limit is set only where a command has none (patience.ts).
+  // A limit is set only where a command has none (timeouts.ts).
   if (commandTimeout !== undefined)
     (command as unknown as Limited).setTimeout(Math.max(1, commandTimeout - (performance.now() - startedAt)));
   return redis.sendCommand(command) as Promise<unknown>;

@@ -58,7 +58,7 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   readonly epoch: TextKey<'epoch'>;
   /** hash: `layout` of the data, `oldest` layout whose programs may read it (src/store/health/layout.ts), `resolveDelayMs` of web. */
   readonly layout: TextKey<'layout'>;
-  /** string: exists while a backup is being restored (src/store/backup/). */
+  /** string: exists while a backup is being restored (src/extensions/backup/store/). */
   readonly restoring: TextKey<'restoring'>;
   /** hash: market id -> the last match in its candles (src/store/records/candle.ts). */
   readonly candleMarks: TextKey<'candleMarks'>;

@@ -12,7 +12,7 @@ export interface WalletShards {
   shardsOf(address: string): Promise<readonly number[]>;
 }
 
-/** The most wallets of which a process remembers the home; to compute it is 2 % of an order (`npm run bench -- shards-web`). */
+/** The most wallets of which a process remembers the home; to compute it is 2 % of an order. */
 const REMEMBERED_MAX = 10_000;
 
 export function createWalletShards(channels: Pick<Channels, 'shardsOf'>, count: ShardCount): WalletShards {
