@@ -11,11 +11,12 @@ import { ROOT } from '../support/processes';
 
 /** Compares the pages with the code, in both directions where possible. */
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
-const PAGES = ['.', 'docs', 'docs/use', 'docs/run', 'docs/inside', 'docs/decisions', 'bench'].flatMap(
-  (folder) =>
-    readdirSync(path.join(ROOT, folder))
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => path.join(folder, name)),
+const FOLDERS = ['.', 'docs', 'docs/use', 'docs/run', 'docs/inside', 'docs/decisions', 'bench'];
+const EXTENSIONS = readdirSync(path.join(ROOT, 'src/extensions')).map((name) => `src/extensions/${name}`);
+const PAGES = [...FOLDERS, ...EXTENSIONS].flatMap((folder) =>
+  readdirSync(path.join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => path.join(folder, name)),
 );
 
 const { tables, ROWS } = require('../../scripts/docs.js') as {
