@@ -67,8 +67,8 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
       body: { order: await order(market, limit, more), ...body },
     });
 
-  async function signIn(at: Client = client): Promise<Answer> {
-    const { body } = await at.get(`/auth/nonce/${wallet.address}`);
+  async function signInOnce(at: Client): Promise<Answer> {
+    const { body } = await patiently(() => at.get(`/auth/nonce/${wallet.address}`));
     const message = siweText(body);
     const answer = await at.post('/auth/verify', {
       body: { message, signature: await wallet.signMessage(message) },
@@ -76,6 +76,8 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     token = answer.body?.accessToken;
     return answer;
   }
+
+  const signIn = (at: Client = client): Promise<Answer> => patiently(() => signInOnce(at));
 
   return {
     wallet,
