@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createArchive } from '../src/archive/archive';
 import { micro } from '../src/exchange/units';
-import { startArchiving } from '../src/jobs/archive';
-import { NO_ARCHIVED_READS } from '../src/store/archive/archived-reads';
-import { createForgetting } from '../src/store/archive/forgetting';
-import { openSource } from '../src/store/archive/source';
+import { startArchiving } from '../src/extensions/archive/jobs/archiving';
+import { createArchive } from '../src/extensions/archive/postgres/archive';
+import { createForgetting } from '../src/extensions/archive/store/forgetting';
+import { openSource } from '../src/extensions/archive/store/source';
+import { NO_ARCHIVED_READS } from '../src/store/lists/archived-reads';
 import { addressBytes } from '../src/store/records/order';
 import { createKeys } from '../src/store/redis/keys';
 import { createScripts, scriptSources } from '../src/store/redis/scripts';

@@ -28,7 +28,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ['exchange'],
   store: ['exchange'],
   chain: ['exchange'],
-  archive: ['exchange'],
   http: ['exchange', 'wire', 'auth', 'store'],
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store', 'chain'],
@@ -37,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   local: ['exchange', 'demo', 'chain'],
   // The operator's commands, and those that `npm start` runs for the demo's markets.
   cli: ['exchange', 'wire', 'auth', 'store', 'chain', 'demo'],
-  // Whatever is optional; only src/app/extensions.ts imports from it, and src/app/store.ts the funds on a chain.
+  // Whatever is optional; only src/app/extensions.ts imports from it, and src/app/store.ts the funds on a chain and the archive.
   extensions: ['exchange', 'wire', 'auth', 'store', 'chain', 'http', 'jobs', 'metrics', 'cli'],
   // Leaves that use the exchange only through its public interface.
   client: [],
@@ -54,7 +53,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   secp256k1: ['auth'],
   'hash-wasm': ['auth'],
   ioredis: ['store', 'extensions'],
-  pg: ['archive'],
+  pg: ['extensions'],
   express: ['http', 'extensions'],
   helmet: ['http'],
   cors: ['http'],
@@ -108,9 +107,10 @@ test('the sources are found', () => {
   expect(local.length).toBeGreaterThan(150);
 });
 
-/** How a store with funds on a chain is opened (FUNDS=chain). */
-const isFunds = (entry: Import): boolean =>
-  entry.file === 'src/app/store.ts' && resolved(entry) === 'src/extensions/chain/books.ts';
+/** How a store with funds on a chain (FUNDS=chain) or with an archive (ARCHIVE_URL) is opened. */
+const OPENED = ['src/extensions/archive/open.ts', 'src/extensions/chain/books.ts'];
+const isOpened = (entry: Import): boolean =>
+  entry.file === 'src/app/store.ts' && OPENED.includes(resolved(entry));
 
 test('a room imports only rooms below it', () => {
   const wrong = local.filter((entry) => {
@@ -118,7 +118,7 @@ test('a room imports only rooms below it', () => {
     if (entry.target.endsWith('.json')) return entry.file !== 'src/chain/artifacts.ts';
     const target = roomOf(resolved(entry));
     if (target === 'extensions' && entry.room !== target)
-      return entry.file !== 'src/app/extensions.ts' && !isFunds(entry);
+      return entry.file !== 'src/app/extensions.ts' && !isOpened(entry);
     if (!(entry.room in MAY_IMPORT) || target === entry.room) return false;
     if (target === 'app') return entry.room !== 'extensions' || !entry.typeOnly;
     if (target === 'config' || target === 'log.ts') return entry.room !== 'local' && !entry.typeOnly;
@@ -130,19 +130,7 @@ test('a room imports only rooms below it', () => {
 /** The sub-rooms of a room, in order: a file imports from its own and from those before it. */
 const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
-    ...[
-      'redis',
-      'records',
-      'lists',
-      'chain',
-      'outbox',
-      'health',
-      'archive',
-      'candles',
-      'verbs',
-      'settlement',
-      'people',
-    ],
+    ...['redis', 'records', 'lists', 'chain', 'outbox', 'health', 'candles', 'verbs', 'settlement', 'people'],
     ...['reads', 'markets', 'journal', 'audit', 'shards'],
   ],
   wire: ['requests', 'answers', 'documents'],

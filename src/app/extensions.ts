@@ -1,7 +1,8 @@
 import type { ChainCheck } from '../chain/examine';
 import type { AddCommands, CliBooks } from '../cli/store';
-import type { Config } from '../config/load';
-import { ConfigError } from '../config/report';
+import type { Config, VariableName } from '../config/load';
+import { ConfigError, type ConfigProblem } from '../config/report';
+import { ARCHIVE } from '../extensions/archive/extension';
 import { AUDIT } from '../extensions/audit/extension';
 import { BACKUP } from '../extensions/backup/extension';
 import { CONSOLE } from '../extensions/console/extension';
@@ -14,9 +15,12 @@ import type { Sample } from '../metrics/metrics';
 import type { Congestion } from '../store/chain/congestion';
 import type { ChainLedger } from '../store/chain/ledger';
 import type { Check } from '../store/health/doctor';
+import type { ShardArchive } from '../store/lists/archived-reads';
 import type { Markets } from '../store/markets/markets';
 import type { Reads } from '../store/reads/reads';
+import type { Keys } from '../store/redis/keys';
 import type { Settlements } from '../store/settlement/settlements';
+import type { Silences } from '../store/shards/doctor';
 import type { Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import type { ChainConfigFacts } from '../wire/answers/chain';
@@ -29,6 +33,8 @@ import type { Store } from './store';
  */
 export interface Extension {
   readonly name: string;
+  /** The variable that chooses it, for one that EXTENSIONS does not choose. Its commands are always there. */
+  readonly variable?: VariableName;
   /** Its operations, as the API documents describe them. */
   readonly api?: ApiPart;
   /** Adds its commands to those of operators. */
@@ -82,6 +88,29 @@ export interface ChainBooks extends CliBooks {
   stop(): void;
 }
 
+/**
+ * The archive of what is over (ARCHIVE_URL), as src/extensions/archive/ opens it: what it adds to each process. Without the variable it
+ * still says what Redis notes of one.
+ */
+export interface Archives {
+  /** One for each shard. */
+  readonly shards: readonly ShardArchive[];
+  /** Why this program must not start: it knows no archive, and records have left Redis. Null when it may. */
+  missing(): Promise<ConfigProblem | null>;
+  /** The metrics of a shard. */
+  samples(shard: {
+    readonly keys: Keys;
+    readonly archive: ShardArchive;
+    readonly labels: Readonly<Record<string, string>>;
+  }): Promise<Sample[]>;
+  /** The doctor's checks of the shards that answer. */
+  examine(silences: Silences): Promise<readonly Check[]>;
+  /** Begins the work of a worker: what is over leaves Redis. */
+  work(): { stop(): Promise<void> };
+  /** Ends the connections. */
+  stop(): void;
+}
+
 export interface ChainWork {
   readonly chores: readonly Chore[];
   samples(): Sample[];
@@ -89,17 +118,18 @@ export interface ChainWork {
 }
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
-export const EXTENSIONS: readonly Extension[] = [AUDIT, BACKUP, CONSOLE, PEOPLE, SITE];
+export const EXTENSIONS: readonly Extension[] = [ARCHIVE, AUDIT, BACKUP, CONSOLE, PEOPLE, SITE];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
 export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {
   if (names === 'all') return EXTENSIONS;
-  const unknown = names.find((name) => EXTENSIONS.every((extension) => extension.name !== name));
+  const choice = EXTENSIONS.filter(({ variable }) => variable === undefined).map(({ name }) => name);
+  const unknown = names.find((name) => !choice.includes(name));
   if (unknown !== undefined) {
-    const problem = `must be all, none, or a list of ${EXTENSIONS.map(({ name }) => name).join(', ')}`;
+    const problem = `must be all, none, or a list of ${choice.join(', ')}`;
     throw new ConfigError([{ variable: 'EXTENSIONS', given: unknown, problem }]);
   }
-  return EXTENSIONS.filter(({ name }) => names.includes(name));
+  return EXTENSIONS.filter(({ name, variable }) => variable !== undefined || names.includes(name));
 }
 
 /** The commands that these extensions add for operators. */

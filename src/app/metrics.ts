@@ -3,8 +3,6 @@ import type { Config } from '../config/load';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
-import { archiveAnswers } from '../store/archive/answers';
-import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import type { Congestion } from '../store/chain/congestion';
 import type { DurabilityChecks, DurabilityState } from '../store/health/durability';
 import { infoOf, number } from '../store/health/info';
@@ -33,6 +31,7 @@ export interface Observed {
   >[];
   readonly queues: QueueCounts;
   readonly books: Store['books'];
+  readonly archives: Pick<Store['archives'], 'samples'>;
   readonly run: RunScript;
 }
 
@@ -60,7 +59,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     metrics.sample(() => memorySamples(shard));
     metrics.sample(() => epochSamples(shard));
     metrics.sample(() => outboxSamples(shard));
-    metrics.sample(() => archiveSamples(shard));
+    metrics.sample(() => observed.archives.samples(shard));
     metrics.sample(() => settlementSamples(shard));
   }
   metrics.sample(async () =>
@@ -156,22 +155,6 @@ async function settlementSamples(shard: ShardObserved): Promise<Sample[]> {
     { name: 'exchange_settlements_unconfirmed', value: unsettled, labels },
     { name: 'exchange_settlements_failed', value: failed, labels },
     { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age, labels },
-  ];
-}
-
-async function archiveSamples({ redis, keys, clock, archive, labels }: ShardObserved): Promise<Sample[]> {
-  const [{ left, lagMs, heldMs }, answers] = await Promise.all([
-    archiveProgress({ redis, keys, now: clock.now }),
-    archiveAnswers(archive),
-  ]);
-  const heldForMs = heldMs === null ? 0 : Math.max(0, clock.now() - heldMs);
-  return [
-    ...LEFT_KINDS.map(
-      (kind): Sample => ({ name: 'exchange_archived', value: left[kind], labels: { kind, ...labels } }),
-    ),
-    ...(answers === null ? [] : [{ name: 'exchange_archive_up', value: Number(answers), labels } as const]),
-    { name: 'exchange_archive_lag_seconds', value: lagMs / 1_000, labels },
-    { name: 'exchange_archive_held_seconds', value: heldForMs / 1_000, labels },
   ];
 }
 

@@ -9,7 +9,7 @@ import { closeStore, type Store } from './store';
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
 export async function runStartupChecks(config: Config, store: Store): Promise<void> {
-  const { redis, clock, standings } = store;
+  const { clock, standings } = store;
   await clock.measure();
   const refuseWith = (row: ConfigProblem): never => {
     closeStore(store);
@@ -30,9 +30,8 @@ export async function runStartupChecks(config: Config, store: Store): Promise<vo
   if (wrong) refuse('REDIS_URL', wrong);
   const others = otherShards(config.shards, noted);
   if (others !== null) refuseWith(shardsRow(others));
-  const archived = await Promise.all(store.shards.map((shard) => redis.hexists(shard.keys.archive, 'id')));
-  if (config.archiveUrl === null && archived.includes(1))
-    refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
+  const missing = await store.archives.missing();
+  if (missing !== null) refuseWith(missing);
   const other = await otherFundsOf(config, store);
   if (other !== null) refuse('FUNDS', other);
   // None while the chain does not answer.

@@ -1,16 +1,14 @@
-import { createArchive } from '../archive/archive';
 import { checksumAddress } from '../auth/address';
 import { binaryMarketIds } from '../chain/ctf';
 import { examineWalletNodes } from '../chain/examine';
 import type { Config } from '../config/load';
-import type { Archive } from '../exchange/archive';
 import type { MarketId } from '../exchange/market';
 import { chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
+import { openArchives } from '../extensions/archive/open';
 import { openBooks } from '../extensions/chain/books';
 import type { Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
-import { archiveHealth } from '../store/archive/answers';
 import { otherFundsSeen } from '../store/chain/funds';
 import type { Check } from '../store/health/doctor';
 import type { DurabilityChecks } from '../store/health/durability';
@@ -58,26 +56,15 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
   return redis;
 }
 
-/** Null where none is configured. */
-const openArchive = ({ archiveUrl: url, shards }: Config, shard: number, log: Logger): Archive | null =>
-  url === null
-    ? null
-    : createArchive({
-        url,
-        shard,
-        shards,
-        onError: (error) => log.warn({ err: error.message }, 'archive'),
-      });
-
-type Closing = Pick<Store, 'redis' | 'waiting' | 'shards' | 'books' | 'shardWatch'>;
+type Closing = Pick<Store, 'redis' | 'waiting' | 'archives' | 'books' | 'shardWatch'>;
 
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
-export function closeStore({ redis, waiting, shards, books, shardWatch }: Closing): void {
+export function closeStore({ redis, waiting, archives, books, shardWatch }: Closing): void {
   shardWatch.stop();
   books?.stop();
   disconnect(redis);
   if (waiting) disconnect(waiting.redis);
-  for (const { archive } of shards) void archive?.close().catch(() => undefined);
+  archives.stop();
 }
 
 interface Verbs {
@@ -129,7 +116,7 @@ const openHealth = (shared: Omit<SharedParts, 'archive'>, shard: ShardParts) =>
     ...shared,
     keys: shard.keys,
     standings: shard.standings,
-    archive: () => archiveHealth({ redis: shared.redis, keys: shard.keys, archive: shard.archive }),
+    archive: shard.archive,
   });
 
 /** The one shard is the exchange. */
@@ -211,12 +198,12 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const scale = chainScale(config.collateralDecimals);
   const shared = { config, redis, run, clock, scale, grantMicro, checksum: checksumAddress };
-  const parts = Array.from({ length: config.shards }, (_, shard) =>
+  const keysOfShards = Array.from({ length: config.shards }, (_, shard) => createKeys(shard));
+  const archives = openArchives(config, { redis, run, clock, log, shards: keysOfShards });
+  const parts = archives.shards.map((archive, shard) =>
+    // The time of the exchange is that of its first shard.
     openShard(
-      // The time of the exchange is that of its first shard.
-      shard === 0
-        ? { ...shared, archive: openArchive(config, shard, log) }
-        : { ...shared, clock: { now: clock.now, observe() {} }, archive: openArchive(config, shard, log) },
+      { ...shared, archive, ...(shard > 0 && { clock: { now: clock.now, observe() {} } }) },
       createKeys(shard),
     ),
   );
@@ -231,9 +218,9 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
-  const keysOfShards = parts.map(({ keys }) => keys);
   return {
     ...store,
+    archives,
     /** What an operator should know of; each check that is not ok needs a look. */
     watched: async (): Promise<readonly Check[]> => [
       ...(await examineWatched(redis, keysOfShards, clock.now())),

@@ -1,7 +1,6 @@
 import { operatorProblem } from '../config/chain';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
-import { archiveShards } from '../jobs/archive';
 import { choresOfShards } from '../jobs/chores';
 import { choresOverShards } from '../jobs/over-shards';
 import { createQueueCounts } from '../jobs/queue-counts';
@@ -50,7 +49,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     isFull(error) ? warn({}, REDIS_FULL) : warn({ err: error.message, ...facts }, what);
   const settlements = settleShards(store, { funds: config.funds, connection, onError });
   const onChain = store.books?.work(store);
-  const archiving = archiveShards(config, store, log);
+  const archiving = store.archives.work();
   const chores = choresOfShards(config, store);
   const ofShards = settlements.map(({ reconciler }, shard) => [...(chores[shard] ?? []), reconciler]);
   const betweenShards = choresBetween(store, (from, to) => {

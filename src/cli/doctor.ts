@@ -1,4 +1,3 @@
-import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
 import { examineRuns } from '../store/health/runs';
 import { examineShards, findSilences, type Silences, unlessSilent } from '../store/shards/doctor';
@@ -20,32 +19,12 @@ export const doctor: Command = async ({ store, say }) => {
     ...(silences.has(0)
       ? []
       : [...(await examineNumber(store)), ...(await examineKind(store)), ...(await examineTimed(store))]),
-    ...(await examineArchives(store, isProduction, silences)),
+    ...(await store.archives.examine(silences)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);
   return isFit ? EXIT.done : EXIT.found;
 };
-
-/** The names of the checks say which of several shards they are about. */
-async function examineArchives(
-  store: CliStore,
-  isProduction: boolean,
-  silences: Silences,
-): Promise<readonly Check[]> {
-  const { redis, shards, clock } = store;
-  const found = await Promise.all(
-    shards.map(async (shard, i) => {
-      if (silences.has(i)) return [];
-      const look = () => examineArchive({ redis, ...shard, now: clock.now, isProduction });
-      return shards.length < 2 ? look() : unlessSilent('archive', look);
-    }),
-  );
-  if (shards.length < 2) return found.flat();
-  return found.flatMap((checks, shard) =>
-    checks.map((check) => ({ ...check, name: `${check.name}-${shard}` })),
-  );
-}
 
 /** Whether SHARDS is the number that is noted in the data; nothing for the usual one. */
 async function examineNumber({ redis, keys, config }: CliStore): Promise<readonly Check[]> {

@@ -1,7 +1,6 @@
 import { Argument, Command as Commander, Option } from 'commander';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
-import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
 import { address, hash, SURE, wholeNumber } from './arguments';
 import { addChain } from './chain-commands';
 import { doctor, doctorWithoutRedis } from './doctor';
@@ -69,7 +68,6 @@ export function createProgram(
     .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
     .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   addHistory(program, choose);
-  addArchive(program, choose);
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
@@ -93,24 +91,6 @@ function addHistory(program: Commander, choose: Choose): void {
     .description('compute the candles again from the matches; safe while the exchange trades')
     .action(() => choose(rebuildHistory));
   program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
-}
-
-function addArchive(program: Commander, choose: Choose): void {
-  const archive = program.command('archive').description('the records that left Redis for PostgreSQL');
-  archive
-    .command('status')
-    .description('show how far the archive is, and how much is in it')
-    .action(() => choose(archiveStatus));
-  archive
-    .command('verify')
-    .description(
-      'read the whole archive and name what differs in it and from Redis; safe while the exchange trades',
-    )
-    .action(() => choose(archiveVerify));
-  archive
-    .command('backfill')
-    .description('have the worker go over everything again, however old')
-    .action(() => choose(archiveBackfill));
 }
 
 const withPlace = (command: Commander): Commander =>

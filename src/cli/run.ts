@@ -70,7 +70,7 @@ async function execute(
     }
     return await command({ store: opened, ...speaker });
   } catch (error) {
-    return report(error, deps, opened.archive?.failure(), await silenceBehind(opened, error));
+    return report(error, deps, opened.archive.failure(), await silenceBehind(opened, error));
   } finally {
     opened.close();
   }

@@ -3,15 +3,14 @@ import type { Blocks } from '../chain/blocks';
 import type { Contracts } from '../chain/conditions';
 import type { Rpc } from '../chain/rpc';
 import type { Config } from '../config/load';
-import type { Archive } from '../exchange/archive';
 import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
-import type { ArchivedReads } from '../store/archive/archived-reads';
 import type { Audit } from '../store/audit/audit';
 import type { ChainLedger } from '../store/chain/ledger';
 import type { ChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
+import type { ShardArchive } from '../store/lists/archived-reads';
 import type { Markets } from '../store/markets/markets';
 import type { Actions } from '../store/people/operator-log';
 import type { Reads } from '../store/reads/reads';
@@ -20,6 +19,7 @@ import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
+import type { Silences } from '../store/shards/doctor';
 import type { BetweenShards } from '../store/shards/exchange';
 import type { Engine } from '../store/verbs/engine';
 
@@ -40,13 +40,12 @@ export interface CliStore {
   readonly run: RunScript;
   readonly keys: Keys;
   readonly clock: Clock;
-  /** The keys of the first shard. */
-  readonly archive: Archive | null;
+  /** That of the first shard. */
+  readonly archive: ShardArchive;
   /** One, unless the exchange has several. */
   readonly shards: readonly {
     readonly keys: Keys;
-    readonly archive: Archive | null;
-    readonly archivedReads: ArchivedReads;
+    readonly archive: ShardArchive;
   }[];
   /** The keys of the shard that has the market. */
   keysOf(id: MarketId): Promise<Keys>;
@@ -67,6 +66,8 @@ export interface CliStore {
   readonly books: CliBooks | null;
   /** Why this program must not use the data: it has funds of another kind, or of another chain. Null when it may. */
   otherFunds(): Promise<string | null>;
+  /** The doctor's checks of the archive. */
+  readonly archives: { examine(silences: Silences): Promise<readonly Check[]> };
   /** The checks of the chain; none with paper funds. */
   examineFunds(): Promise<readonly Check[]>;
   close(): void;

@@ -1,8 +1,8 @@
 import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
-import type { ArchivedReads } from '../store/archive/archived-reads';
 import { type CandleWriter, createCandleWriter } from '../store/candles/writer';
 import type { Journal } from '../store/journal/journal';
+import type { ArchivedReads } from '../store/lists/archived-reads';
 import { type Agenda, createAgenda } from '../store/markets/agenda';
 import type { Markets } from '../store/markets/markets';
 import { createOutbox, type Outbox } from '../store/outbox/outbox';

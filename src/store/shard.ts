@@ -1,8 +1,6 @@
 import type { Config } from '../config/load';
-import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
-import { type ArchivedReads, createArchivedReads, NO_ARCHIVED_READS } from './archive/archived-reads';
 import { type Audit, createAudit } from './audit/audit';
 import { createHistory, type History } from './candles/history';
 import { createDurabilityChecks, type ShardDurabilityChecks } from './health/durability';
@@ -10,6 +8,7 @@ import { createJournal, type Journal } from './journal/journal';
 import { createJournalReads, type JournalReads } from './journal/reads';
 import { createJournalRebuild, type JournalRebuild } from './journal/rebuild';
 import { createStoredLines } from './journal/stored';
+import type { ArchivedReads, ShardArchive } from './lists/archived-reads';
 import { type AccountLogs, createAccountLogs } from './outbox/account-log';
 import { createOutboxLag, type LagGauge } from './outbox/lag';
 import { type Broadcasts, createBroadcasts } from './outbox/update-log';
@@ -35,15 +34,13 @@ export interface SharedParts {
   readonly checksum: (address: string) => string;
   /** The balance of an unknown wallet. */
   readonly grantMicro: Micro;
-  /** Null where none is configured. */
-  readonly archive: Archive | null;
+  readonly archive: ShardArchive;
 }
 
 /** The parts that keep and read the data of one shard. With one shard they are the store's. */
 export interface ShardParts {
   readonly keys: Keys;
-  /** The archive of this shard; null where none is configured. */
-  readonly archive: Archive | null;
+  readonly archive: ShardArchive;
   readonly archivedReads: ArchivedReads;
   readonly standings: ShardDurabilityChecks;
   readonly history: History;
@@ -93,7 +90,7 @@ export function openShard(shared: SharedParts, keys: Keys): ShardParts {
   const slotKey: Door = { ...shared, keys };
   const { config, redis, run, clock, checksum, archive } = slotKey;
   const { funds } = config;
-  const archivedReads = archive === null ? NO_ARCHIVED_READS : createArchivedReads({ redis, keys, archive });
+  const archivedReads = archive.reads;
   const standings = createDurabilityChecks({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ ...slotKey, doubts, archivedReads });

@@ -1,7 +1,7 @@
-import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting } from '../../src/store/archive/forgetting';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
 import { hashBytes } from '../../src/store/records/order';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';

@@ -1,8 +1,8 @@
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import type { DifferenceKind } from '../../src/exchange/audit';
 import type { Market } from '../../src/exchange/facts';
 import { chainScale } from '../../src/exchange/order';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
 import type { RunningRedis } from '../../src/local/redis';
 import { createAudit } from '../../src/store/audit/audit';
 import { createJournal } from '../../src/store/journal/journal';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import { packed } from '../../src/archive/arrays';
-import { NOTHING } from '../../src/exchange/archive';
+import { NOTHING } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { packed } from '../../src/extensions/archive/postgres/arrays';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { until } from '../support/waiting';
 

@@ -1,4 +1,4 @@
-import { createForgetting } from '../../src/store/archive/forgetting';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { withWorlds } from '../store/engine/setup';

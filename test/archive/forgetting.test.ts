@@ -1,8 +1,8 @@
-import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { Fenced } from '../../src/store/archive/forgetting';
-import { isOver } from '../../src/store/archive/leaving';
-import { dropOldMonths, keptFrom } from '../../src/store/archive/retention';
+import { NOTHING } from '../../src/extensions/archive/archive';
+import { Fenced } from '../../src/extensions/archive/store/forgetting';
+import { isOver } from '../../src/extensions/archive/store/leaving';
+import { dropOldMonths, keptFrom } from '../../src/extensions/archive/store/retention';
 import { hashBytes } from '../../src/store/records/order';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
-import { startArchiving } from '../../src/jobs/archive';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { startArchiving } from '../../src/extensions/archive/jobs/archiving';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
+import { openSource } from '../../src/extensions/archive/store/source';
 import type { RunningRedis } from '../../src/local/redis';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting } from '../../src/store/archive/forgetting';
-import { openSource } from '../../src/store/archive/source';
 import { addressBytes } from '../../src/store/records/order';
 import { createKeys } from '../../src/store/redis/keys';
 import { noteShards } from '../../src/store/shards/layout';

@@ -1,8 +1,8 @@
-import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { startArchiving } from '../../src/jobs/archive';
-import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
-import { openSource } from '../../src/store/archive/source';
+import { NOTHING } from '../../src/extensions/archive/archive';
+import { startArchiving } from '../../src/extensions/archive/jobs/archiving';
+import { createForgetting, Fenced } from '../../src/extensions/archive/store/forgetting';
+import { openSource } from '../../src/extensions/archive/store/source';
 import { withWorlds } from '../store/engine/setup';
 import { alice } from '../support/engine-world';
 import { createMemoryArchive } from '../support/memory-archive';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createDueMatches } from '../../src/store/archive/due-matches';
-import { createForgetting } from '../../src/store/archive/forgetting';
+import { createDueMatches } from '../../src/extensions/archive/store/due-matches';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { readPaged } from '../../src/store/redis/paged-read';

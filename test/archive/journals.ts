@@ -1,6 +1,6 @@
-import type { Archive } from '../../src/exchange/archive';
-import { NOTHING } from '../../src/exchange/archive';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { NOTHING } from '../../src/extensions/archive/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
 import { createJournal } from '../../src/store/journal/journal';
 import { createJournalReads, type JournalReads, type JournalRow } from '../../src/store/journal/reads';
 import { createJournalRebuild } from '../../src/store/journal/rebuild';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import { chainScale } from '../../src/exchange/order';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { verifyArchive } from '../../src/extensions/archive/verify/verify';
 import { createAudit } from '../../src/store/audit/audit';
-import { verifyArchive } from '../../src/store/audit/verify';
 import { scriptSources } from '../../src/store/redis/scripts';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { type Started, startScript } from '../support/processes';

@@ -1,8 +1,8 @@
-import type { Archive } from '../../src/exchange/archive';
 import { partsOf, SETTLEMENT_MAKERS_MAX, type Settlement } from '../../src/exchange/settlement';
-import { createDueMatches } from '../../src/store/archive/due-matches';
-import { createForgetting } from '../../src/store/archive/forgetting';
-import type { LeavingMatches } from '../../src/store/archive/leaving';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createDueMatches } from '../../src/extensions/archive/store/due-matches';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
+import type { LeavingMatches } from '../../src/extensions/archive/store/leaving';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { decodeFills, type Fill } from '../../src/store/records/order';
 import type { MatchRef } from '../../src/store/records/settlement';

@@ -1,11 +1,11 @@
-import type { Archive, ArchivedOrder } from '../../src/exchange/archive';
-import { NOTHING } from '../../src/exchange/archive';
 import { partsOf } from '../../src/exchange/settlement';
 import { isFinal } from '../../src/exchange/status';
-import { createForgetting } from '../../src/store/archive/forgetting';
-import { openSource } from '../../src/store/archive/source';
+import { type Archive, NOTHING } from '../../src/extensions/archive/archive';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
+import { openSource } from '../../src/extensions/archive/store/source';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { createJournal } from '../../src/store/journal/journal';
+import type { ArchivedOrder } from '../../src/store/lists/archived-reads';
 import { READERS } from '../../src/store/outbox/outbox';
 import { FORGOTTEN, LEFT, SETTLEMENT } from '../../src/store/records/layout';
 import { addressBytes, decodeFills, decodeOrder, hashBytes, hashHex } from '../../src/store/records/order';

@@ -1,6 +1,6 @@
-import { createDueLines } from '../../src/store/archive/due-lines';
-import { Fenced } from '../../src/store/archive/forgetting';
-import type { LeavingLines } from '../../src/store/archive/leaving';
+import { createDueLines } from '../../src/extensions/archive/store/due-lines';
+import { Fenced } from '../../src/extensions/archive/store/forgetting';
+import type { LeavingLines } from '../../src/extensions/archive/store/leaving';
 import { FORGOTTEN } from '../../src/store/records/layout';
 import { addressBytes } from '../../src/store/records/order';
 import { packTrade } from '../../src/store/records/position';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import { NOTHING } from '../../src/exchange/archive';
+import { NOTHING } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
 import type { RunningRedis } from '../../src/local/redis';
 import { createShell } from '../cli/shell';
 import { withWorlds } from '../store/engine/setup';

@@ -1,10 +1,10 @@
-import { createArchive } from '../../src/archive/archive';
-import type { Archive, Batch } from '../../src/exchange/archive';
 import { pips } from '../../src/exchange/units';
+import type { Archive, Batch } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting, Fenced } from '../../src/extensions/archive/store/forgetting';
+import { createMarketForgetting, MARKET_KEEP_MS } from '../../src/extensions/archive/store/markets';
 import type { RunningRedis } from '../../src/local/redis';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
-import { createMarketForgetting, MARKET_KEEP_MS } from '../../src/store/archive/markets';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { RESOLUTION } from '../../src/store/records/layout';

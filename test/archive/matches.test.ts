@@ -1,8 +1,8 @@
-import type { Archive } from '../../src/exchange/archive';
 import { formatMicro, formatPips } from '../../src/exchange/units';
-import { createDueMatches } from '../../src/store/archive/due-matches';
-import { Fenced } from '../../src/store/archive/forgetting';
-import { isOver, type LeavingMatches, type SettledMatch } from '../../src/store/archive/leaving';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createDueMatches } from '../../src/extensions/archive/store/due-matches';
+import { Fenced } from '../../src/extensions/archive/store/forgetting';
+import { isOver, type LeavingMatches, type SettledMatch } from '../../src/extensions/archive/store/leaving';
 import { LEFT } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { settlementId, settlementKey } from '../../src/store/records/settlement';

@@ -1,7 +1,7 @@
 import { Refusal } from '../../src/exchange/errors';
-import { startArchiving } from '../../src/jobs/archive';
-import { createForgetting, Fenced, type Gone } from '../../src/store/archive/forgetting';
-import { openSource } from '../../src/store/archive/source';
+import { startArchiving } from '../../src/extensions/archive/jobs/archiving';
+import { createForgetting, Fenced, type Gone } from '../../src/extensions/archive/store/forgetting';
+import { openSource } from '../../src/extensions/archive/store/source';
 import { FORGOTTEN } from '../../src/store/records/layout';
 import { addressBytes } from '../../src/store/records/order';
 import { packTrade } from '../../src/store/records/position';

@@ -1,9 +1,9 @@
-import { createArchive } from '../../src/archive/archive';
-import { type Archive, NOTHING } from '../../src/exchange/archive';
 import type { Market } from '../../src/exchange/facts';
 import { SETTLEMENT_STATUSES } from '../../src/exchange/status';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
+import { type Archive, NOTHING } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting, type Forgetting } from '../../src/extensions/archive/store/forgetting';
 import { settlementName } from '../../src/store/records/settlement';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';

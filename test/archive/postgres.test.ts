@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Client, type PoolClient } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import { createConnection } from '../../src/archive/connection';
-import { inTransaction, monthOf } from '../../src/archive/schema';
-import {
-  type Archive,
-  type ArchivedMatch,
-  type ArchivedOrder,
-  type Batch,
-  NOTHING,
-  type WalletPlace,
-} from '../../src/exchange/archive';
+import { type Archive, type Batch, NOTHING } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createConnection } from '../../src/extensions/archive/postgres/connection';
+import { inTransaction, monthOf } from '../../src/extensions/archive/postgres/schema';
+import type { ArchivedMatch, ArchivedOrder } from '../../src/store/lists/archived-reads';
+import type { WalletPlace } from '../../src/store/lists/places';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { until } from '../support/waiting';
 

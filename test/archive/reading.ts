@@ -1,9 +1,9 @@
 import type { MarketId } from '../../src/exchange/market';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../../src/store/archive/archived-reads';
-import { isOver, ordersOf, type SettledMatch } from '../../src/store/archive/leaving';
+import { isOver, ordersOf, type SettledMatch } from '../../src/extensions/archive/store/leaving';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { runProbe } from '../../src/store/health/health';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../../src/store/lists/archived-reads';
 import { matchPlace } from '../../src/store/lists/places';
 import { createBroadcasts } from '../../src/store/outbox/update-log';
 import { createAnswerCache } from '../../src/store/reads/answer-cache';

@@ -1,14 +1,11 @@
 import { Client } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import type { Market } from '../../src/exchange/facts';
-import {
-  type ArchivedReads,
-  createArchivedReads,
-  NO_ARCHIVED_READS,
-} from '../../src/store/archive/archived-reads';
-import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting, type Forgetting } from '../../src/extensions/archive/store/forgetting';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../../src/store/lists/archived-reads';
 import type { OrderRecord } from '../../src/store/records/order';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';

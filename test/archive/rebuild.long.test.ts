@@ -1,7 +1,7 @@
 import { Client } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import type { Market } from '../../src/exchange/facts';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
 import type { RunningRedis } from '../../src/local/redis';
 import { FORGOTTEN } from '../../src/store/records/layout';
 import { addressBytes } from '../../src/store/records/order';

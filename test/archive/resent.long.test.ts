@@ -1,8 +1,8 @@
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting, type Forgetting } from '../../src/extensions/archive/store/forgetting';
 import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';

@@ -3,18 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { createArchive } from '../../src/archive/archive';
-import { createConnection } from '../../src/archive/connection';
-import { archiveBackfill, archiveStatus, archiveVerify } from '../../src/cli/archive';
 import { type CliStore, EXIT, type Run } from '../../src/cli/store';
-import { type Archive, NOTHING } from '../../src/exchange/archive';
+import { type Archive, NOTHING } from '../../src/extensions/archive/archive';
+import { archiveBackfill, archiveStatus, archiveVerify } from '../../src/extensions/archive/cli/archive';
+import { startArchiving } from '../../src/extensions/archive/jobs/archiving';
+import { shardArchive } from '../../src/extensions/archive/open';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { createConnection } from '../../src/extensions/archive/postgres/connection';
+import { createArchivedReads } from '../../src/extensions/archive/store/archived-reads';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
+import { openSource } from '../../src/extensions/archive/store/source';
 import { writeBackup } from '../../src/extensions/backup/store/backup';
 import { restoreBackup } from '../../src/extensions/backup/store/restore';
-import { startArchiving } from '../../src/jobs/archive';
 import type { RunningRedis } from '../../src/local/redis';
-import { createArchivedReads } from '../../src/store/archive/archived-reads';
-import { createForgetting } from '../../src/store/archive/forgetting';
-import { openSource } from '../../src/store/archive/source';
 import { createJournal } from '../../src/store/journal/journal';
 import { createSpread } from '../../src/store/outbox/spread';
 import { createActions } from '../../src/store/people/operator-log';
@@ -209,7 +210,10 @@ describeWithPostgres('the archive of several shards', () => {
 
     // The operator's commands read all shards.
     const [first] = worlds as [(typeof worlds)[0], ...unknown[]];
-    const shards = both.map((shard) => ({ keys: createKeys(shard), archive: own[shard] ?? null }));
+    const shards = both.map((shard) => {
+      const parts = { redis, keys: createKeys(shard), archive: own[shard] as Archive };
+      return { keys: parts.keys, archive: shardArchive(parts) };
+    });
     const store = { ...first, redis, scale, shards, actions: createActions(first) } as unknown as CliStore;
     const said: unknown[] = [];
     const say = async (value: unknown) => void said.push(value);

@@ -1,6 +1,6 @@
-import { createForgetting } from '../../src/store/archive/forgetting';
-import { archiveProgress } from '../../src/store/archive/progress';
-import { openSource } from '../../src/store/archive/source';
+import { createForgetting } from '../../src/extensions/archive/store/forgetting';
+import { archiveProgress } from '../../src/extensions/archive/store/progress';
+import { openSource } from '../../src/extensions/archive/store/source';
 import { createJournal } from '../../src/store/journal/journal';
 import { READERS } from '../../src/store/outbox/outbox';
 import { addressBytes } from '../../src/store/records/order';

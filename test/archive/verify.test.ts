@@ -1,10 +1,10 @@
 import { Client } from 'pg';
-import { createArchive } from '../../src/archive/archive';
-import type { Archive } from '../../src/exchange/archive';
 import type { Market } from '../../src/exchange/facts';
 import { chainScale } from '../../src/exchange/order';
+import type { Archive } from '../../src/extensions/archive/archive';
+import { createArchive } from '../../src/extensions/archive/postgres/archive';
+import { type VerifyKind, verifyArchive } from '../../src/extensions/archive/verify/verify';
 import type { RunningRedis } from '../../src/local/redis';
-import { type VerifyKind, verifyArchive } from '../../src/store/audit/verify';
 import { FORGOTTEN, LEFT, MATCH_FILL, MATCH_HEAD } from '../../src/store/records/layout';
 import { addressBytes } from '../../src/store/records/order';
 import { createShell } from '../cli/shell';

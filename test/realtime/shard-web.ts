@@ -10,6 +10,7 @@ import { createLogger } from '../../src/log';
 import { openOutboxes } from '../../src/realtime/outboxes';
 import { createRealtime } from '../../src/realtime/realtime';
 import { runProbe } from '../../src/store/health/health';
+import { NO_ARCHIVE } from '../../src/store/lists/archived-reads';
 import type { Reads } from '../../src/store/reads/reads';
 import { createClock } from '../../src/store/redis/clock';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
@@ -45,7 +46,7 @@ export async function openShards(url: string, logged: string[] = []) {
     scale: chainScale(18),
     checksum: checksumAddress,
     grantMicro: GRANT,
-    archive: null,
+    archive: NO_ARCHIVE,
   };
   const shards = Array.from({ length: COUNT }, (_, k) => {
     const keys = createKeys(k);

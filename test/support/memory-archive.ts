@@ -1,12 +1,11 @@
+import type { Archive } from '../../src/extensions/archive/archive';
 import type {
-  Archive,
   ArchivedLine,
   ArchivedMatch,
   ArchivedOrder,
   ArchivedSettlement,
-  StreamPlace,
-  WalletPlace,
-} from '../../src/exchange/archive';
+} from '../../src/store/lists/archived-reads';
+import type { StreamPlace, WalletPlace } from '../../src/store/lists/places';
 
 /** Ranks are times in milliseconds, times this. */
 const RANKS_PER_MS = 1_000;

@@ -1,15 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
-import type { Archive } from '../../exchange/archive';
 import type { AuditReport } from '../../exchange/audit';
 import { Refusal } from '../../exchange/errors';
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import { archiveHealth } from '../archive/answers';
-import type { ArchivedReads } from '../archive/archived-reads';
 import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/durability';
+import { type ArchivedReads, NO_ARCHIVE, type ShardArchive } from '../lists/archived-reads';
 import { entryId } from '../lists/places';
 import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
@@ -53,7 +51,7 @@ export interface AuditOptions {
   readonly scale: ChainScale;
   /** Without it no match has left Redis. */
   readonly archivedReads?: ArchivedReads;
-  readonly archive?: Archive | null;
+  readonly archive?: Pick<ShardArchive, 'health'>;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
   /** The memory that this process may still use; by default the rest of its heap. */
@@ -168,9 +166,12 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
 }
 
 /** An empty Redis has no difference; that it lost everything is a finding all the same. */
-async function checkWhole({ redis, keys, archive = null }: AuditOptions, findings: Findings): Promise<void> {
+async function checkWhole(
+  { redis, keys, archive = NO_ARCHIVE }: AuditOptions,
+  findings: Findings,
+): Promise<void> {
   const lost = await redis.hget(keys.epoch, 'lost');
-  const { conflict } = await archiveHealth({ redis, keys, archive });
+  const { conflict } = await archive.health();
   for (const detail of [lossOf({ lostMs: lost === null ? null : Number(lost) }), conflict])
     if (detail !== null) findings.add({ kind: 'DATA_LOST', detail });
 }

@@ -1,8 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
-import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
 import { type FundsMark, readFunds } from '../chain/funds';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { getLists } from '../lists/list';
 import { createMarketMatches } from '../lists/matches';
 import { above, entryId, LAST_MATCH, matchPlace } from '../lists/places';
@@ -103,18 +102,20 @@ export function createSeries({ redis, run, keys, archivedReads = NO_ARCHIVED_REA
     const gone = intervals.map((intervalMs, i) =>
       stretches[i]?.candles.length
         ? stretches[i]
-        : archived(id, seriesPart(intervalMs, unpackMark(seen)), moment, most),
+        : archived(id, { ...unpackMark(seen), intervalMs }, moment, most),
     );
     return { seen, stretches: await Promise.all(gone) };
   }
 
   /** A stretch as read_candles gives it, of a market whose candles have left Redis (lua/forget_market.lua). */
-  async function archived(id: MarketId, part: string, moment: number, most: number): Promise<Stretch> {
-    const from = Buffer.alloc(4);
-    from.writeUInt32BE(Math.max(0, moment - 1));
-    const rowsMost = Math.ceil(Math.min(most, CANDLES_MAX) / CANDLES_PER_ROW) + 1;
-    const rows = await archivedReads.parts(id, part, from, rowsMost);
-    const candles = rows.flatMap(({ value }) => unpackCandles(value));
+  async function archived(
+    id: MarketId,
+    series: Parameters<ArchivedReads['candles']>[1],
+    moment: number,
+    most: number,
+  ): Promise<Stretch> {
+    const rows = await archivedReads.candles(id, series, moment - 1, Math.min(most, CANDLES_MAX));
+    const candles = rows.flatMap(unpackCandles);
     const next = candles.findIndex(({ startMs }) => startMs >= moment * MINUTE_MS);
     const first = Math.max(0, (next === -1 ? candles.length : next) - 1);
     return { offset: 0, candles: candles.slice(first, first + Math.min(most, CANDLES_MAX)) };

@@ -1,4 +1,5 @@
 import { MODES, type Mode } from '../../exchange/status';
+import type { ShardArchive } from '../lists/archived-reads';
 import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
 import type { Keys } from '../redis/keys';
@@ -48,21 +49,13 @@ export async function runProbe(run: RunScript, keys: Keys): Promise<number> {
   return Number(nowMs);
 }
 
-/** What the archive says of itself. */
-export interface ArchiveHealth {
-  /** Null without one. */
-  readonly answers: boolean | null;
-  /** Why it and this Redis do not belong together; null when they do. */
-  readonly conflict: string | null;
-}
-
 interface HealthDeps {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: Keys;
   readonly clock: Clock;
   readonly standings: Pick<DurabilityChecks, 'refresh'>;
-  readonly archive: () => Promise<ArchiveHealth>;
+  readonly archive: Pick<ShardArchive, 'health'>;
 }
 
 /** Asks Redis now; rejects when Redis does not respond. */
@@ -76,7 +69,7 @@ export function createHealth({ redis, run, keys, clock, standings, archive }: He
     const [layout, standing, { answers, conflict }] = await Promise.all([
       readLayout(redis, keys),
       standings.refresh(),
-      archive(),
+      archive.health(),
       probe(),
     ]);
     const problem = unreadable(layout) ?? lossOf(standing) ?? conflict;

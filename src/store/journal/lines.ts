@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { StreamPlace, WalletPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
-import type { ArchivedReads } from '../archive/archived-reads';
-import { below, matchPlace } from '../lists/places';
+import type { ArchivedReads } from '../lists/archived-reads';
+import { below, matchPlace, type StreamPlace, type WalletPlace } from '../lists/places';
 import { decodePayout } from '../records/account';
 import { ORDER_BODY } from '../records/layout';
 import { decodeFills, decodeOrder, hashHex } from '../records/order';

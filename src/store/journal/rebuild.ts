@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
 import { type Change, changed } from '../../exchange/position';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { decodeResolution } from '../records/market';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';

@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 

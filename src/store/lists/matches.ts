@@ -1,10 +1,9 @@
-import type { StreamPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { type MatchRef, matchName } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { withArchive } from './list';
-import { below, entryId, isBefore, matchPlace } from './places';
+import { below, entryId, isBefore, matchPlace, type StreamPlace, type Stretch } from './places';
 
 export interface PackedMatch extends StreamPlace {
   readonly packed: Buffer;

@@ -1,4 +1,28 @@
-import type { ListPlace, StreamPlace } from '../../exchange/archive';
+/** The place of an order in the list of its wallet, newest first; within a rank by hash. */
+export interface WalletPlace {
+  readonly rank: number;
+  readonly hash: Buffer;
+}
+
+/** The place of a match in the stream of its market. */
+export interface StreamPlace {
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+/** The place of a settlement in the list of all settlements (lua/lib/settlements.lua). */
+export interface ListPlace {
+  readonly listMs: number;
+  readonly listIndex: number;
+}
+
+/** From the first place to the last, both included; newest first when descending. */
+export interface Stretch<Place> {
+  readonly from: Place;
+  readonly to: Place;
+  readonly descending: boolean;
+  readonly most: number;
+}
 
 /** Places in a market's stream of matches: by time, within a millisecond by sequence. */
 

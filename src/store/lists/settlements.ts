@@ -1,10 +1,10 @@
-import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { type SettlementKey, settlementKey } from '../records/settlement';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import type { ArchivedSettlement } from './archived-reads';
 import { mergeOnce } from './list';
-import { compareListed, listedId, listedPlace } from './places';
+import { compareListed, type ListPlace, listedId, listedPlace, type Stretch } from './places';
 
 /** A settlement in the list of all, or of its market. */
 export interface SettlementEntry extends ListPlace {

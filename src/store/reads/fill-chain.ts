@@ -1,8 +1,7 @@
-import type { ArchivedMatch, StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedMatch, ArchivedReads } from '../lists/archived-reads';
 import type { FoundOrder } from '../lists/orders';
-import { isSamePlace, matchPlace } from '../lists/places';
+import { isSamePlace, matchPlace, type StreamPlace } from '../lists/places';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import { type OrderFill, type PlacedFill, type SettlementState, settlementOf } from '../../exchange/facts';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { createOrderRecords, type FoundOrder, type OrderRecords } from '../lists/orders';
 import type { Fill, OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/order-views';

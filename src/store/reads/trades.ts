@@ -1,9 +1,8 @@
-import type { StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { MarketMatches, PackedMatch } from '../lists/matches';
-import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH } from '../lists/places';
+import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH, type StreamPlace } from '../lists/places';
 import { decodeFills, type Fill } from '../records/order';
 import type { RowsPage, TradesPage } from '../records/order-views';
 

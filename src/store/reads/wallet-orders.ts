@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { mergeOnce } from '../lists/list';
 import { createFoundOrders, type FoundOrder } from '../lists/orders';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';

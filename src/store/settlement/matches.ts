@@ -1,7 +1,7 @@
 import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { getLists } from '../lists/list';
 import { createMatchesByPlace } from '../lists/matches';
 import { matchPlace } from '../lists/places';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { createRecent } from '../../exchange/recent';
-import { NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { partAt } from '../lists/list';
 import { createOrderRecords } from '../lists/orders';
 import type { Reads } from '../reads/reads';

@@ -1,7 +1,7 @@
-import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
 import type { JournalReads } from '../journal/reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import type { LagGauge } from '../outbox/lag';
 import type { Joining } from '../people/joining';
 import type { Reads } from '../reads/reads';

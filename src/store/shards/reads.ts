@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
-import type { ArchivedReads } from '../archive/archived-reads';
 import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { overShards, partAt } from '../lists/list';
 import type { AnswerCache } from '../reads/answer-cache';
 import type { OrderReads } from '../reads/orders';

@@ -1,8 +1,7 @@
-import type { ListPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { byShard, mergeParts, overShards, partAt, readPage } from '../lists/list';
-import { aboveListed, compareListed, listedId, listedPlace } from '../lists/places';
+import { aboveListed, compareListed, type ListPlace, listedId, listedPlace } from '../lists/places';
 import type { SettlementList } from '../lists/settlements';
 import type { OrderRecord } from '../records/order';
 import { settlementKey } from '../records/settlement';

@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { REASONS, type Reason } from '../../exchange/status';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { readUInt } from '../records/layout';
 import { addressBytes, decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import type { Keys } from '../redis/keys';

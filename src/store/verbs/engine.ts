@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import type { Micro } from '../../exchange/units';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { addressBytes } from '../records/order';
 import { createKeys, type Keys, memoryOf } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';

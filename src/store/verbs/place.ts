@@ -8,7 +8,7 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { type Lots, type Micro, micro, PIPS_PER_ONE } from '../../exchange/units';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { REQUEST } from '../records/layout';
 import {
   addressBytes,

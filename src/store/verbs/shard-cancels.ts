@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import type { ArchivedReads } from '../archive/archived-reads';
+import type { ArchivedReads } from '../lists/archived-reads';
 import { hashBytes } from '../records/order';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';

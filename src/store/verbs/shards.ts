@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro } from '../../exchange/units';
-import { type ArchivedReads, NO_ARCHIVED_READS } from '../archive/archived-reads';
+import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { partAt } from '../lists/list';
 import { addressBytes } from '../records/order';
 import type { Keys } from '../redis/keys';

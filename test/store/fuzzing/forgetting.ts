@@ -1,10 +1,11 @@
-import type { Batch } from '../../../src/exchange/archive';
 import { partsOf } from '../../../src/exchange/settlement';
-import { type ArchivedReads, createArchivedReads } from '../../../src/store/archive/archived-reads';
-import { createForgetting, type Forgetting } from '../../../src/store/archive/forgetting';
-import { isOver, ordersOf, type SettledMatch } from '../../../src/store/archive/leaving';
-import { openSource, type Source } from '../../../src/store/archive/source';
+import type { Batch } from '../../../src/extensions/archive/archive';
+import { createArchivedReads } from '../../../src/extensions/archive/store/archived-reads';
+import { createForgetting, type Forgetting } from '../../../src/extensions/archive/store/forgetting';
+import { isOver, ordersOf, type SettledMatch } from '../../../src/extensions/archive/store/leaving';
+import { openSource, type Source } from '../../../src/extensions/archive/store/source';
 import { createJournal } from '../../../src/store/journal/journal';
+import type { ArchivedReads } from '../../../src/store/lists/archived-reads';
 import { READERS } from '../../../src/store/outbox/outbox';
 import {
   addressBytes,

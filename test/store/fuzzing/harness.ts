@@ -1,4 +1,4 @@
-import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
+import { NO_ARCHIVED_READS } from '../../../src/store/lists/archived-reads';
 import { createFillChain, NEWEST_FILL } from '../../../src/store/reads/fill-chain';
 import type { Fill } from '../../../src/store/records/order';
 import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, Mismatch } from './compare';

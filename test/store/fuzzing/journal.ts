@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import { createJournal } from '../../../src/store/journal/journal';
 import { createJournalReads, type JournalRow } from '../../../src/store/journal/reads';
 import { changeOf } from '../../../src/store/journal/sides';
 import { createStoredLines } from '../../../src/store/journal/stored';
+import { NO_ARCHIVED_READS } from '../../../src/store/lists/archived-reads';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';

@@ -1,7 +1,7 @@
 import { micro } from '../../../src/exchange/units';
 import type { Logger } from '../../../src/log';
 import { createAccountWriter } from '../../../src/realtime/broadcast/account-writer';
-import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
+import { NO_ARCHIVED_READS } from '../../../src/store/lists/archived-reads';
 import { createOrderRecords } from '../../../src/store/lists/orders';
 import type { AccountEvent, AccountLogWriter, EventsByWallet } from '../../../src/store/outbox/account-log';
 import { createOutboxPolling } from '../../../src/store/outbox/reader';

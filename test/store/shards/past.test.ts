@@ -1,6 +1,6 @@
+import { createArchivedReads } from '../../../src/extensions/archive/store/archived-reads';
+import { createForgetting } from '../../../src/extensions/archive/store/forgetting';
 import type { RunningRedis } from '../../../src/local/redis';
-import { createArchivedReads } from '../../../src/store/archive/archived-reads';
-import { createForgetting } from '../../../src/store/archive/forgetting';
 import { hashBytes } from '../../../src/store/records/order';
 import { createMemoryArchive } from '../../support/memory-archive';
 import { startTestRedis } from '../../support/redis';

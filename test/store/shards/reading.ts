@@ -1,11 +1,11 @@
 import { chainScale } from '../../../src/exchange/order';
 import { openPeople } from '../../../src/extensions/people/store/open';
 import { createSettle } from '../../../src/jobs/settle';
-import { NO_ARCHIVED_READS } from '../../../src/store/archive/archived-reads';
 import { createHistory } from '../../../src/store/candles/history';
 import { createJournal } from '../../../src/store/journal/journal';
 import { createJournalReads } from '../../../src/store/journal/reads';
 import { createStoredLines } from '../../../src/store/journal/stored';
+import { NO_ARCHIVED_READS } from '../../../src/store/lists/archived-reads';
 import { createOutboxLag } from '../../../src/store/outbox/lag';
 import { createJoining } from '../../../src/store/people/joining';
 import { createAnswerCache } from '../../../src/store/reads/answer-cache';

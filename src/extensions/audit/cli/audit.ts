@@ -1,8 +1,8 @@
 import { checksumAddress } from '../../../auth/address';
-import { verifyAll } from '../../../cli/archives';
 import { differenceTable } from '../../../cli/differences';
 import { type Command, EXIT } from '../../../cli/store';
 import { presentAudit, presentDifferences } from '../../../wire/answers/audit';
+import { verifyAll } from '../../archive/cli/archives';
 
 /** Prints the differences; exit 1 when it finds one. With the archive it reads both stores. */
 export const audit =

@@ -3,6 +3,7 @@ import { recordDone, recorded } from '../../../cli/action';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from '../../../cli/store';
 import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
+import { databaseOf } from '../../archive/open';
 import { audit } from '../../audit/cli/audit';
 import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup';
 import { BadBackup } from '../store/file';
@@ -13,7 +14,7 @@ import { restoreBackup } from '../store/restore';
 const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions => ({
   redis,
   run,
-  shards,
+  shards: shards.map(({ keys, archive }) => ({ keys, archive: databaseOf(archive) })),
   now: clock.now,
   chainId: config.chainId,
   exchange: config.exchangeAddress,

@@ -1,7 +1,7 @@
-import type { Archive } from '../../../exchange/archive';
 import { Refusal } from '../../../exchange/errors';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
+import type { Archive } from '../../archive/archive';
 
 /** The archive that has what left Redis, and the latest batch of which anything left. */
 export interface ArchiveMark {

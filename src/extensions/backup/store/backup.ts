@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Archive } from '../../../exchange/archive';
 import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
 import { readLayout } from '../../../store/health/layout';
 import { createKeys, type Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import type { Archive } from '../../archive/archive';
 import { type ArchiveMark, readArchiveMark } from './archive-mark';
 import { createPieceCheck } from './check';
 import { drainChannels } from './drain';
