@@ -23,7 +23,7 @@ export interface MemoryArchive extends Archive {
 /**
  * An archive in this process, with the reads of single orders, matches and lines. The fuzz of the store needs it: every operation of
  * a world is followed by reads and most by a batch, some hundred thousand in a run, and PostgreSQL would take them longer than
- * everything else in it. It has no rule of its own to test; test/archive/ has PostgreSQL for every story about the archive.
+ * everything else in it. It has no rule of its own to test; test/extensions/archive/ has PostgreSQL for every story about the archive.
  */
 export function createMemoryArchive(): MemoryArchive {
   const rows = new Map<string, Batched<ArchivedOrder>>();

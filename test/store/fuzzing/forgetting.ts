@@ -19,7 +19,7 @@ import type { Keys } from '../../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements, type Settlements } from '../../../src/store/settlement/settlements';
-import { createLeavingWorld, type LeavingStore, settlementsOf } from '../../archive/leaving-world';
+import { createLeavingWorld, type LeavingStore, settlementsOf } from '../../extensions/archive/leaving-world';
 import { createMemoryArchive, type MemoryArchive } from '../../support/memory-archive';
 import { check } from './check';
 import { createLeftChecks } from './left-checks';

@@ -1,6 +1,6 @@
 import { FORGOTTEN, LEFT } from '../../../src/store/records/layout';
 import { addressBytes, decodeFills } from '../../../src/store/records/order';
-import type { LeavingStore } from '../../archive/leaving-world';
+import type { LeavingStore } from '../../extensions/archive/leaving-world';
 import type { MemoryArchive } from '../../support/memory-archive';
 import { check } from './check';
 import type { SideBySide } from './side-by-side';
