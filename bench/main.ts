@@ -10,8 +10,8 @@ import { type Detail, SUITES } from './suites';
 /**
  * `npm run bench -- [suite...] [--small|--full] [--against FOLDER] [--json]`: each suite on a private Redis without persistence,
  * then one table. Without names all suites, and no details. With --small each suite runs for a few seconds, and no target is
- * judged. With --json stdout has one JSON object a line and nothing else, each as soon as it is known, `kind` machine, detail or
- * line. BENCH_SECONDS bounds each suite.
+ * judged. With --json stdout has one JSON object a line, each as soon as it is known, `kind` machine, detail or line, and with
+ * `npm run -s` nothing else. BENCH_SECONDS bounds each suite.
  */
 interface Words {
   readonly suites: readonly string[];

@@ -5,7 +5,7 @@ import { ROOT, startProgram } from '../support/processes';
 /** Runs the commands of the documents that start a benchmark, with --small: the figures mean nothing then, but the lines have their shape. */
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'bench/README.md'];
 const read = (page: string): string => readFileSync(path.join(ROOT, page), 'utf8');
-const NAMED = /npm run bench\b(?: -- [\w-]+(?: --\w+(?: \.\.\/\w+)?)*)?/g;
+const NAMED = /npm run (?:-s )?bench\b(?: -- [\w-]+(?: --\w+(?: \.\.\/\w+)?)*)?/g;
 const COMMANDS = [...new Set(PAGES.flatMap((page) => read(page).match(NAMED) ?? []))];
 /** A command that only names a suite runs a part of the first one. */
 const ALONE = /^npm run bench -- ([\w-]+)$/;
