@@ -11,6 +11,11 @@ const CLASSES = Object.getOwnPropertyNames(globalThis).filter(
  * test/support/leftovers.ts lists each process from its start.
  */
 module.exports = class extends TestEnvironment {
+  constructor(config, context) {
+    super(config, context);
+    this.isWatching = config.globalConfig.watch || config.globalConfig.watchAll;
+  }
+
   async setup() {
     await super.setup();
     // `expect.any(String)` and `instanceof` in jest's own code mean the classes outside.
@@ -18,7 +23,7 @@ module.exports = class extends TestEnvironment {
     this.env = { ...process.env };
     this.leftovers = { pids: new Set(), isOver: false };
     globalThis.leftovers = this.leftovers;
-    startFile();
+    startFile(this.isWatching);
     this.global.loadOutside = load;
   }
 

@@ -27,10 +27,14 @@ const KEPT = ['api.ts', 'contract.ts', 'schemas.ts', 'socket-client.ts', 'watch.
   path.join(__dirname, name),
 );
 
-/** Modules of test keep their state during one file only, so that no file depends on those that ran before it. */
-function startFile() {
+/**
+ * Modules of test keep their state during one file only, so that no file depends on those that ran before it. `jest --watch`
+ * keeps its processes while sources change.
+ */
+function startFile(isWatching) {
   for (const file of Object.keys(require.cache)) {
-    if (file.startsWith(TEST) && file.endsWith('.ts') && !KEPT.includes(file)) delete require.cache[file];
+    const isOld = isWatching || (file.startsWith(TEST) && !KEPT.includes(file));
+    if (isOld && file.endsWith('.ts')) delete require.cache[file];
   }
 }
 
