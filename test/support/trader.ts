@@ -67,7 +67,7 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
       body: { order: await order(market, limit, more), ...body },
     });
 
-  async function signInOnce(at: Client): Promise<Answer> {
+  async function signInOnce(at: Client = client): Promise<Answer> {
     const { body } = await patiently(() => at.get(`/auth/nonce/${wallet.address}`));
     const message = siweText(body);
     const answer = await at.post('/auth/verify', {
@@ -77,7 +77,8 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     return answer;
   }
 
-  const signIn = (at: Client = client): Promise<Answer> => patiently(() => signInOnce(at));
+  /** An exchange whose Redis is late answers 503 and is asked again. */
+  const signIn = (at?: Client): Promise<Answer> => patiently(() => signInOnce(at));
 
   return {
     wallet,
@@ -87,7 +88,8 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     order,
     submit,
     signIn,
-    /** Of the latest sign-in. */
+    signInOnce,
+    /** The token of the latest sign-in. */
     token: async (): Promise<string> => {
       if (token === undefined) await signIn();
       return token ?? '';
