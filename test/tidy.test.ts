@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chain: ['exchange'],
   http: ['exchange', 'wire', 'auth', 'store'],
   realtime: ['exchange', 'wire', 'auth', 'store'],
-  jobs: ['exchange', 'wire', 'store', 'chain'],
+  jobs: ['exchange', 'wire', 'store'],
   metrics: [],
   // A leaf: it runs the exchange on this machine, for `npm start` and the tests.
   local: ['exchange', 'demo', 'chain'],

@@ -10,7 +10,7 @@
 --          4 number I6 and hash c32 of the block that the cursor is at, which these are the moves after
 -- Returns  { code, nowMs, cancelled, more }: OK; or MOVED, nothing changed, when the cursor is elsewhere or not before the head
 -- Emits    CANCEL for each market with cancelled orders
--- Bound    WEIGHT_MAX readings and markets of readings of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
+-- Bound    WEIGHT_MAX readings and markets of readings of src/extensions/chain/store/, CANCEL_MAX orders (lib/unfunded)
 
 local caps = require('lib.caps')
 local cursor = require('lib.cursor')

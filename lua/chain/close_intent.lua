@@ -9,7 +9,7 @@
 -- Returns  { code, ... }: OK names of the matches that are RETRYING now; LEASE when the token does not hold the lane; EARLY when
 --          the books do not have that block yet: nothing changed
 -- Emits    SETTLE for each match that is RETRYING
--- Bound    the matches of a block (src/jobs/chain/lane.ts)
+-- Bound    the matches of a block (src/extensions/chain/jobs/lane.ts)
 
 local intents = require('lib.intents')
 local outbox = require('lib.outbox')

@@ -12,7 +12,7 @@
 --          only for a new one; NONCE next when the nonce has no intent, is not the lane's next and fills no gap; TAKEN names of the
 --          matches that are in another intent or over: nothing changed
 -- Emits    SETTLE for each match
--- Bound    the matches of a block (src/jobs/chain/lane.ts)
+-- Bound    the matches of a block (src/extensions/chain/jobs/lane.ts)
 
 local integer = require('lib.integer')
 local intents = require('lib.intents')

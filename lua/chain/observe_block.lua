@@ -21,8 +21,8 @@
 -- Emits    BALANCE for each conversion; SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled
 --          orders; ORDER or CANCEL for each order that gets lots of a failed match back (lib/restoring); MARKET for each that
 --          failed
--- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/store/chain/, CONVERSIONS_MAX
---          conversions of src/jobs/chain/gathering.ts, CANCEL_MAX orders (lib/unfunded)
+-- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/extensions/chain/store/, CONVERSIONS_MAX
+--          conversions of src/extensions/chain/jobs/gathering.ts, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')
 local finality = require('lib.finality')

@@ -8,7 +8,7 @@
 -- Returns  { code, nowMs, cancelled, more }: OK; or MOVED, nothing changed, when the block is newer than the cursor or another of
 --          its number
 -- Emits    CANCEL for each market with cancelled orders
--- Bound    WEIGHT_MAX readings and markets of readings of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
+-- Bound    WEIGHT_MAX readings and markets of readings of src/extensions/chain/store/, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')
 local integer = require('lib.integer')

@@ -14,7 +14,7 @@
 --          stay as they are because a record is not as it was written; or MODE when the exchange is not HALTED, or MOVED when the
 --          cursor is elsewhere or the block is no earlier one: nothing changed
 -- Emits    SETTLE and BALANCE for each settlement that is open again
--- Bound    NAMES_MAX settlements of src/store/chain/, the transactions that are not final
+-- Bound    NAMES_MAX settlements of src/extensions/chain/store/, the transactions that are not final
 
 local cursor = require('lib.cursor')
 local finality = require('lib.finality')

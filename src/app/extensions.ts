@@ -1,10 +1,14 @@
 import type { ChainCheck } from '../chain/examine';
-import type { AddCommands, CliBooks } from '../cli/store';
+import type { AddCommands } from '../cli/store';
 import type { Config, VariableName } from '../config/load';
 import { ConfigError, type ConfigProblem } from '../config/report';
 import { ARCHIVE } from '../extensions/archive/extension';
 import { AUDIT } from '../extensions/audit/extension';
 import { BACKUP } from '../extensions/backup/extension';
+import type { CliBooks } from '../extensions/chain/cli/chain';
+import { CHAIN } from '../extensions/chain/extension';
+import type { Congestion } from '../extensions/chain/store/congestion';
+import type { ChainLedger } from '../extensions/chain/store/ledger';
 import { CONSOLE } from '../extensions/console/extension';
 import { PEOPLE } from '../extensions/people/extension';
 import { SITE } from '../extensions/site/extension';
@@ -12,8 +16,6 @@ import type { WebPart } from '../http/context';
 import type { Chore } from '../jobs/schedule';
 import type { Logger } from '../log';
 import type { Sample } from '../metrics/metrics';
-import type { Congestion } from '../store/chain/congestion';
-import type { ChainLedger } from '../store/chain/ledger';
 import type { Check } from '../store/health/doctor';
 import type { ShardArchive } from '../store/lists/archived-reads';
 import type { Markets } from '../store/markets/markets';
@@ -67,6 +69,8 @@ export interface ChainBooks extends CliBooks {
   /** A market opens once the chain knows it, and ends as its oracle reports there. */
   markets(own: Markets): Markets;
   readonly congestion: Congestion;
+  /** Why orders are refused now, for what waits for the chain; null when they are not. */
+  refusal(): readonly ['CANCEL_ONLY', string] | null;
   /** Before its balances are shown: reads the wallet from the chain, unless the books have seen it lately. */
   refresh(wallet: string): Promise<void>;
   /** Members of GET /config. */
@@ -118,7 +122,7 @@ export interface ChainWork {
 }
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
-export const EXTENSIONS: readonly Extension[] = [ARCHIVE, AUDIT, BACKUP, CONSOLE, PEOPLE, SITE];
+export const EXTENSIONS: readonly Extension[] = [ARCHIVE, AUDIT, BACKUP, CHAIN, CONSOLE, PEOPLE, SITE];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
 export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {

@@ -3,7 +3,6 @@ import type { Config } from '../config/load';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
-import type { Congestion } from '../store/chain/congestion';
 import type { DurabilityChecks, DurabilityState } from '../store/health/durability';
 import { infoOf, number } from '../store/health/info';
 import { readRuns } from '../store/health/runs';
@@ -83,9 +82,8 @@ const durabilitySamples = (standing: DurabilityState | null): Sample[] =>
 
 /** The sources of a shard's gauges, and the labels that name the shard: none in an exchange with one. */
 type ShardObserved = Observed['shards'][number] &
-  Pick<Observed, 'redis' | 'clock'> & {
+  Pick<Observed, 'redis' | 'clock' | 'books'> & {
     readonly labels: Readonly<Record<string, string>>;
-    readonly congestion: Congestion | null;
   };
 
 const shardsOf = ({ shards, redis, clock, books }: Observed): ShardObserved[] =>
@@ -93,7 +91,7 @@ const shardsOf = ({ shards, redis, clock, books }: Observed): ShardObserved[] =>
     ...shard,
     redis,
     clock,
-    congestion: books?.congestion ?? null,
+    books,
     labels: shards.length > 1 ? { shard: String(k) } : NO_LABELS,
   }));
 const NO_LABELS = {};
@@ -146,9 +144,9 @@ async function outboxSamples(shard: ShardObserved): Promise<Sample[]> {
 }
 
 async function settlementSamples(shard: ShardObserved): Promise<Sample[]> {
-  const { settlements, clock, congestion, labels } = shard;
+  const { settlements, clock, books, labels } = shard;
   const { failed, ...all } = await settlements.counts();
-  const waiting = await congestion?.look();
+  const waiting = await books?.congestion.look();
   const [unsettled, oldestMs] = waiting ? [waiting.count, waiting.oldestMs] : [all.unsettled, all.oldestMs];
   const age = oldestMs === null ? 0 : Math.max(0, clock.now() - oldestMs) / 1_000;
   return [

@@ -16,7 +16,6 @@ import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { openOutboxes } from '../realtime/outboxes';
 import { createRealtime } from '../realtime/realtime';
-import { CONGESTED } from '../store/chain/standstill';
 import { noteResolveDelay } from '../store/markets/resolve-delay';
 import { watchBacklog } from '../store/outbox/backlog';
 import { createKeyStore } from '../store/people/api-keys';
@@ -98,7 +97,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     arrivedAt: eventLoop.arrivedAt,
     behind() {
       if (backlog.isTooLong()) return BACKLOGGED;
-      return books?.congestion.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null;
+      return books?.refusal() ?? null;
     },
     onModeChange: realtime.modeChanged,
     standing: standings.current,

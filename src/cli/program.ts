@@ -2,7 +2,6 @@ import { Argument, Command as Commander, Option } from 'commander';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import { address, hash, SURE, wholeNumber } from './arguments';
-import { addChain } from './chain-commands';
 import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
 import { rebuildJournal } from './journal';
@@ -46,7 +45,6 @@ export function createProgram(
     .exitOverride();
   addMarkets(program, choose);
   addSettlements(program, choose);
-  addChain(program, choose);
   addShards(program, choose);
   program
     .command('mode')

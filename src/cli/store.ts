@@ -1,13 +1,8 @@
 import type { Command as Commander } from 'commander';
-import type { Blocks } from '../chain/blocks';
-import type { Contracts } from '../chain/conditions';
-import type { Rpc } from '../chain/rpc';
 import type { Config } from '../config/load';
 import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
-import type { ChainLedger } from '../store/chain/ledger';
-import type { ChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
 import type { ShardArchive } from '../store/lists/archived-reads';
@@ -22,16 +17,6 @@ import type { Settlements } from '../store/settlement/settlements';
 import type { Silences } from '../store/shards/doctor';
 import type { BetweenShards } from '../store/shards/exchange';
 import type { Engine } from '../store/verbs/engine';
-
-/** The books of funds on a chain, and its nodes as one. */
-export interface CliBooks {
-  readonly ledger: Pick<ChainLedger, 'cursor' | 'voidSettlement' | 'finalBlocks' | 'endedAfter' | 'rejoin'>;
-  readonly rpc: Pick<Rpc, 'ask' | 'agree'>;
-  readonly blocks: Pick<Blocks, 'final' | 'byNumber'>;
-  readonly contracts: Contracts;
-  /** What waits for the worker that follows the chain. */
-  readonly requests: ChainRequests;
-}
 
 /** The commands' view of the exchange: the same store that web and worker use, on one connection. */
 export interface CliStore {
@@ -62,8 +47,8 @@ export interface CliStore {
   readonly audit: Audit;
   readonly journalRebuild: JournalRebuild;
   readonly scale: ChainScale;
-  /** Null with paper funds. */
-  readonly books: CliBooks | null;
+  /** The books of funds on a chain, which only the commands of that extension know; null with paper funds. */
+  readonly books: object | null;
   /** Why this program must not use the data: it has funds of another kind, or of another chain. Null when it may. */
   otherFunds(): Promise<string | null>;
   /** The doctor's checks of the archive. */

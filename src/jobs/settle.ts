@@ -18,7 +18,7 @@ interface SettleOptions {
   readonly settlements: Settlements;
   readonly termsOf: (marketId: string) => Promise<MarketTerms>;
   readonly scale: ChainScale;
-  /** With paper funds a settlement is complete when its record is written; on a chain the operator sends it (src/jobs/chain). */
+  /** With paper funds a settlement is complete when its record is written; on a chain the operator sends it (src/extensions/chain/jobs). */
   readonly funds?: Funds;
 }
 

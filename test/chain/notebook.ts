@@ -1,5 +1,5 @@
 import type { BlockRef, ConvertedTokens, SettlementEvent, WalletReading } from '../../src/exchange/chain';
-import type { ExposedWallet, ObservedLedger } from '../../src/jobs/chain/observation';
+import type { ExposedWallet, ObservedLedger } from '../../src/extensions/chain/jobs/observation';
 import type { MinedSettlement } from '../../src/store/chain/mined';
 
 export interface NotedBlock {

@@ -3,7 +3,11 @@ import { createConversionReader } from '../../src/chain/conversions';
 import { createEventReader, type Withdrawal } from '../../src/chain/exchange-events';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
-import { createObservation, type Observation, type ObservationParts } from '../../src/jobs/chain/observation';
+import {
+  createObservation,
+  type Observation,
+  type ObservationParts,
+} from '../../src/extensions/chain/jobs/observation';
 import { type Nodes, startNodes } from './nodes';
 import { type Notebook, openNotebook } from './notebook';
 import { type Market, startWorld, type Trader, type World } from './world';

@@ -22,7 +22,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     story: 'calm',
     modules: [
       {
-        file: 'jobs/chain/observation.js',
+        file: 'extensions/chain/jobs/observation.js',
         from: 'await read(to, queries)',
         to: 'await read(final ?? to, queries)',
       },
@@ -33,7 +33,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     story: 'calm',
     modules: [
       {
-        file: 'store/chain/readings.js',
+        file: 'extensions/chain/store/readings.js',
         from: 'amount / microAmount',
         to: 'amount / (microAmount / 10n ** 12n)',
       },
@@ -67,7 +67,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     story: 'stuck',
     modules: [
       {
-        file: 'jobs/chain/open-transactions.js',
+        file: 'extensions/chain/jobs/open-transactions.js',
         from: 'nonce: one.nonce, call, fee',
         to: 'nonce: one.nonce + 1, call, fee',
       },
@@ -78,7 +78,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     story: 'stuck',
     modules: [
       {
-        file: 'jobs/chain/open-transactions.js',
+        file: 'extensions/chain/jobs/open-transactions.js',
         from: /const isOld = .*;/,
         to: 'const isOld = one.sentAt !== null && head - one.sentAt >= RAISE_AFTER_BLOCKS; if (isOld) for (const match of one.matches) await parts.fail(match, { wallet: "", reason: "UNKNOWN" }, head);',
       },
@@ -119,7 +119,7 @@ export const BUGS: Readonly<Record<string, Planted>> = {
     story: 'ownFills',
     modules: [
       {
-        file: 'jobs/chain/observation.js',
+        file: 'extensions/chain/jobs/observation.js',
         from: /\(reading\) => \(0, import_exposure\.without\)\([^\n]*\)/,
         to: '(reading) => reading',
       },
@@ -140,7 +140,11 @@ export const BUGS: Readonly<Record<string, Planted>> = {
   'a pause of the collateral is looked for in a later block than the failure': {
     story: 'pausing',
     modules: [
-      { file: 'jobs/chain/lane.js', from: 'isCollateralStuck(at)', to: 'isCollateralStuck("latest")' },
+      {
+        file: 'extensions/chain/jobs/lane.js',
+        from: 'isCollateralStuck(at)',
+        to: 'isCollateralStuck("latest")',
+      },
     ],
     caughtBy: /^C4: the order .* was cancelled for want of funds/,
   },

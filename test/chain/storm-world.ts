@@ -11,9 +11,9 @@ import { orderOf, type SignedOrder } from '../../src/exchange/order';
 import { partsOf } from '../../src/exchange/settlement';
 import type { OrderType } from '../../src/exchange/status';
 import { lots, micro } from '../../src/exchange/units';
+import { createIntents } from '../../src/extensions/chain/store/intents';
+import { createChainLedger } from '../../src/extensions/chain/store/ledger';
 import { noteFunds } from '../../src/store/chain/funds';
-import { createIntents } from '../../src/store/chain/intents';
-import { createChainLedger } from '../../src/store/chain/ledger';
 import { runProbe } from '../../src/store/health/health';
 import { createMarkets } from '../../src/store/markets/markets';
 import {

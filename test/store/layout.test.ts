@@ -10,7 +10,7 @@ import {
   SETTLEMENT_STATUSES,
 } from '../../src/exchange/status';
 import { lots, micro, pips } from '../../src/exchange/units';
-import { LANE_STATES } from '../../src/store/chain/intents';
+import { LANE_STATES } from '../../src/extensions/chain/store/intents';
 import { decodeEvent, EVENT_KINDS, NO_MARKET } from '../../src/store/outbox/outbox';
 import * as layouts from '../../src/store/records/layout';
 import { VOID } from '../../src/store/records/market';

@@ -19,7 +19,7 @@ local INTENT = '>I6I6I2B'
 local LANE_BYTES, INTENT_BYTES = 19, 15
 local HASH_BYTES, NAME_BYTES, MATCH_BYTES = 32, 15, 21
 
--- src/store/chain/intents.ts holds the names. AHEAD: the chain has used nonces that this store does not know.
+-- src/extensions/chain/store/intents.ts holds the names. AHEAD: the chain has used nonces that this store does not know.
 intents.RUNNING, intents.PAUSED, intents.AHEAD = 0, 1, 2
 -- In place of the matches of a new intent that has none.
 intents.NO_MATCHES = '-'

@@ -1,4 +1,4 @@
--- Readings of wallets, as src/store/chain packs them: back to back, each HEAD, then for each of its markets TOKENS_READ.
+-- Readings of wallets, as src/extensions/chain/store packs them: back to back, each HEAD, then for each of its markets TOKENS_READ.
 
 local caps = require('lib.caps')
 local fresh = require('lib.fresh')

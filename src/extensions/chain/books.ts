@@ -7,12 +7,7 @@ import type { Config } from '../../config/load';
 import type { ChainScale } from '../../exchange/order';
 import { micro } from '../../exchange/units';
 import type { Logger } from '../../log';
-import { watchCongestion } from '../../store/chain/congestion';
-import { createChainLedger } from '../../store/chain/ledger';
-import { createChainRequests } from '../../store/chain/requests';
-import { modeOnChain } from '../../store/chain/standstill';
 import type { MarketList } from '../../store/reads/market-list';
-import { accountReads } from '../../store/reads/on-chain';
 import type { Reads } from '../../store/reads/reads';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
@@ -20,6 +15,11 @@ import type { RedisClient, RunScript } from '../../store/redis/scripts';
 import { examineFunds, examineOptions } from './examine';
 import { chainFacts, nodesSetAside, openChain } from './nodes';
 import { chainSamples, failureSamples, unsettledSamples } from './samples';
+import { watchCongestion } from './store/congestion';
+import { createChainLedger } from './store/ledger';
+import { accountReads } from './store/reads';
+import { createChainRequests } from './store/requests';
+import { CONGESTED, modeOnChain } from './store/standstill';
 import { marketsOnChain, walletsOnChain } from './trade';
 import { createWalletRefresh } from './wallet-refresh';
 import { workOnChain } from './work';
@@ -80,6 +80,7 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
     requests,
     reads,
     congestion,
+    refusal: () => (congestion.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null),
     refresh,
     facts: chainFacts(chainConfig, contracts),
     placing: {

@@ -4,11 +4,11 @@ import { createKeySigner } from '../../chain/signer';
 import type { ChainConfig } from '../../config/chain';
 import type { Config } from '../../config/load';
 import { type SignedOrder, ZERO_ADDRESS } from '../../exchange/order';
-import { createIntents } from '../../store/chain/intents';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
 import { type OpenChain, signerOf } from './nodes';
+import { createIntents } from './store/intents';
 
 interface ExamineParts {
   readonly chain: OpenChain;

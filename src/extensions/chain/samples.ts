@@ -1,16 +1,16 @@
 import type { Rpc } from '../../chain/rpc';
 import { readGasMoney, readNonce } from '../../chain/transaction';
 import { MICRO_PER_ONE } from '../../exchange/units';
-import type { ObservationState } from '../../jobs/chain/observation';
-import type { Spent } from '../../jobs/chain/spending';
 import type { Sample } from '../../metrics/metrics';
-import type { ChainAccounts, ChainCursor } from '../../store/chain/accounts';
-import { readFailures } from '../../store/chain/failures';
-import { createIntents, LANE_STATES, type Lane } from '../../store/chain/intents';
-import type { ChainRequests } from '../../store/chain/requests';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
+import type { ObservationState } from './jobs/observation';
+import type { Spent } from './jobs/spending';
+import type { ChainAccounts, ChainCursor } from './store/accounts';
+import { readFailures } from './store/failures';
+import { createIntents, LANE_STATES, type Lane } from './store/intents';
+import type { ChainRequests } from './store/requests';
 
 /** Metrics of the worker that holds the observer lease; none while it waits for it. */
 export const observerSamples = ({ head, reorgedBlocks, reorgDepthMax }: ObservationState): Sample[] =>

@@ -13,11 +13,11 @@ import { Refusal } from '../../exchange/errors';
 import { type Balance, type Balances, type MarketView, totalOf } from '../../exchange/facts';
 import type { ChainScale } from '../../exchange/order';
 import { formatMicro } from '../../exchange/units';
-import type { ChainRequests } from '../../store/chain/requests';
 import type { Markets } from '../../store/markets/markets';
 import type { Reads } from '../../store/reads/reads';
 import { marketNotOpen } from '../../store/redis/refusals';
 import type { Engine } from '../../store/verbs/engine';
+import type { ChainRequests } from './store/requests';
 
 interface WalletParts {
   readonly requests: ChainRequests;

@@ -5,9 +5,9 @@ import type { WalletCall } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import type { MarketView, Owed } from '../../exchange/facts';
 import type { Micro } from '../../exchange/units';
-import type { ChainAccounts } from '../../store/chain/accounts';
-import type { Observing } from '../../store/chain/observing';
 import type { Reads } from '../../store/reads/reads';
+import type { ChainAccounts } from './store/accounts';
+import type { Observing } from './store/observing';
 
 interface WalletRefreshOptions {
   readonly lookup: WalletLookup;

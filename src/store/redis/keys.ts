@@ -117,7 +117,7 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   /** hash: wallet (20 bytes) -> how many of its orders and lines have left for the archive (lua/lib/archive.lua). */
   readonly forgotten: TextKey<'forgotten'>;
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
-  /** set: markets that open once the chain knows them (src/store/chain/requests.ts). */
+  /** set: markets that open once the chain knows them (src/extensions/chain/store/requests.ts). */
   readonly opening: TextKey<'opening'>;
   /** hash: market id -> the result that the oracle is to report to the chain. */
   readonly results: TextKey<'results'>;

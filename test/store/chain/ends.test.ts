@@ -1,11 +1,11 @@
 import { FAULT_REASONS } from '../../../src/exchange/chain';
 import type { SettlementStatus } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
+import { watchCongestion } from '../../../src/extensions/chain/store/congestion';
+import { type FaultKind, readFailures } from '../../../src/extensions/chain/store/failures';
+import { accountReads } from '../../../src/extensions/chain/store/reads';
+import { createSendable } from '../../../src/extensions/chain/store/sendable';
 import { createAudit } from '../../../src/store/audit/audit';
-import { watchCongestion } from '../../../src/store/chain/congestion';
-import { type FaultKind, readFailures } from '../../../src/store/chain/failures';
-import { createSendable } from '../../../src/store/chain/sendable';
-import { accountReads } from '../../../src/store/reads/on-chain';
 import { CHAIN_CASH } from '../../../src/store/records/layout';
 import { addressBytes, hashBytes } from '../../../src/store/records/order';
 import { listPlace, type SettlementKey, settlementName } from '../../../src/store/records/settlement';

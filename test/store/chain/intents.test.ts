@@ -1,7 +1,11 @@
-import { watchCongestion } from '../../../src/store/chain/congestion';
-import { createIntents, type IntentMatch, type LaneHolder } from '../../../src/store/chain/intents';
-import { createChainLedger } from '../../../src/store/chain/ledger';
-import { createSendable } from '../../../src/store/chain/sendable';
+import { watchCongestion } from '../../../src/extensions/chain/store/congestion';
+import {
+  createIntents,
+  type IntentMatch,
+  type LaneHolder,
+} from '../../../src/extensions/chain/store/intents';
+import { createChainLedger } from '../../../src/extensions/chain/store/ledger';
+import { createSendable } from '../../../src/extensions/chain/store/sendable';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, withBooks } from './with-books';
 

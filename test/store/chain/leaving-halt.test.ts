@@ -1,4 +1,4 @@
-import { createWithdrawals } from '../../../src/store/chain/withdrawals';
+import { createWithdrawals } from '../../../src/extensions/chain/store/withdrawals';
 import { alice, bob, codeOf, withBooks } from './with-books';
 
 /** The exchange takes orders again after it was HALTED, while wallets withdrew orders on the chain. */

@@ -1,6 +1,6 @@
+import { createChainLedger } from '../../../src/extensions/chain/store/ledger';
+import { createObserving } from '../../../src/extensions/chain/store/observing';
 import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
-import { createChainLedger } from '../../../src/store/chain/ledger';
-import { createObserving } from '../../../src/store/chain/observing';
 import { createJournal } from '../../../src/store/journal/journal';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { addressBytes } from '../../../src/store/records/order';

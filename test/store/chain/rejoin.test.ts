@@ -1,7 +1,7 @@
-import { blockWords } from '../../../src/cli/chain';
+import { blockWords } from '../../../src/extensions/chain/cli/chain';
+import { createIntents } from '../../../src/extensions/chain/store/intents';
+import { createRejoining } from '../../../src/extensions/chain/store/rejoin';
 import { createAudit } from '../../../src/store/audit/audit';
-import { createIntents } from '../../../src/store/chain/intents';
-import { createRejoining } from '../../../src/store/chain/rejoin';
 import { settlementName } from '../../../src/store/records/settlement';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, codeOf, told, withBooks } from './with-books';
