@@ -1,5 +1,6 @@
 import { id as keccakOfText } from 'ethers';
 import { matchId } from '../../src/chain/exchange-contract';
+import { sizeOf } from '../support/sample';
 import { approval, approvalForAll, deal, tokenTransfer, traders, transfer } from './deals';
 import { openNotebook } from './notebook';
 import { BEHIND, lower, MARKET_ID, nextName, type Observed, withObserver } from './observed';
@@ -11,6 +12,9 @@ const stage = withObserver();
 /** Code of collateral that moves nothing: it reverts `transferFrom`, and runs the code of `behind` for every other call. */
 const paused = (behind: string): string =>
   `0x5f3560e01c6323b872dd14603b57365f5f375f5f365f73${behind.slice(2)}5af43d5f5f3e6037573d5ffd5b3d5ff35b5f5ffd`;
+
+/** Between two settlements. In the long form an observer reads them in several steps. */
+const ABSENT_BLOCKS = sizeOf('ABSENT_BLOCKS', 12, 50);
 
 describe('a settlement', () => {
   test('that an empty ledger lacks is reported when CHAIN_START_BLOCK is before it, and not without', async () => {
@@ -134,7 +138,7 @@ describe('a settlement', () => {
     const names = [nextName(), nextName(), nextName()];
     for (const name of names) {
       await world.settle([deal(world, market, matchId(name), [buyer, seller], 10n)]);
-      await mine(50);
+      await mine(ABSENT_BLOCKS);
     }
     const other = another();
     await Promise.all([observation.stepFinal(), other.stepFinal()]);

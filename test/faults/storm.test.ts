@@ -19,7 +19,7 @@ import { startTradingFleet, type TradingFleet } from './trading-fleet';
  * outside. FAULT_SEED and FAULT_SECONDS choose another storm; FAULT_ONLY names faults, separated by commas.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
-const SECONDS = sizeOf('FAULT_SECONDS', 8, 60);
+const SECONDS = sizeOf('FAULT_SECONDS', 5, 60);
 const ONLY = (process.env.FAULT_ONLY ?? '').split(',').filter((name) => name !== '');
 /** The short form leaves the long faults to the long form. */
 const SHORT: readonly FaultName[] = [

@@ -1,8 +1,12 @@
+import { startWeb } from '../../src/app/web';
+import { startWorker } from '../../src/app/worker';
+import { loadConfig } from '../../src/config/load';
+import { ConfigError } from '../../src/config/report';
+import { createLogger } from '../../src/log';
 import { createKeys } from '../../src/store/redis/keys';
 import { createDirectory } from '../../src/store/shards/directory';
 import { createShell } from '../cli/shell';
 import type { Client } from '../support/client';
-import { type Started, startScript } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -14,8 +18,6 @@ let exchange: WebReplicas;
 let client: Client;
 let markets: readonly (Market & { readonly slug: string })[];
 let [alice, bob]: Trader[] = [];
-/** Programs that do not know the number of shards. */
-let mistaken: readonly Started[];
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, env: { SHARDS: String(SHARDS), PAPER_GRANT: '100' } });
@@ -26,10 +28,6 @@ beforeAll(async () => {
   for (let shard = 0; shard < SHARDS; shard++)
     opened.push(await openMarket(client, ADMIN_TOKEN, { question: `Of shard ${shard}?`, shard }));
   markets = opened as never;
-  const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, PORT: '0', NODE_ENV: 'test' };
-  mistaken = ['web', 'worker'].map((program) =>
-    startScript(`require('./src/${program}.ts')`, env as Record<string, string>),
-  );
 });
 afterAll(() => exchange.stop());
 
@@ -120,11 +118,17 @@ test('every shard and every channel is consistent afterwards', async () => {
   );
 });
 
-test('a process with another number of shards ends with 78 and says which number it needs', async () => {
-  for (const { exited, stderr } of mistaken) {
-    expect(await exited).toBe(78);
-    expect(stderr()).toContain('SHARDS');
-    expect(stderr()).toContain('must be 4, the number of shards of this exchange: set SHARDS=4');
+test('a process does not start with another number of shards, and says which number it needs', async () => {
+  const config = loadConfig({ ...ENVIRONMENT, REDIS_URL: exchange.redis.url, PORT: '0', NODE_ENV: 'test' });
+  const log = createLogger({ ...config, logLevel: 'silent' }, 'web');
+  for (const start of [startWeb, startWorker]) {
+    const error = await start(config, log).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toContain('SHARDS');
+    expect(String(error)).toContain('must be 4, the number of shards of this exchange: set SHARDS=4');
   }
 });
 

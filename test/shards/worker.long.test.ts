@@ -83,3 +83,13 @@ test('a worker that receives SIGTERM stops with status 0', async () => {
   workers[1]?.child.kill('SIGTERM');
   expect(await workers[1]?.exited).toBe(0);
 });
+
+test('a process with another number of shards ends with 78 and says which number it needs', async () => {
+  const env = { ...ENVIRONMENT, REDIS_URL: exchange.redis.url, PORT: '0', NODE_ENV: 'test' };
+  for (const program of ['web', 'worker']) {
+    const { exited, stderr } = startScript(`require('./src/${program}.ts')`, env as Record<string, string>);
+    expect(await exited).toBe(78);
+    expect(stderr()).toContain('SHARDS');
+    expect(stderr()).toContain('must be 4, the number of shards of this exchange: set SHARDS=4');
+  }
+});

@@ -3,7 +3,7 @@ import { connect, disconnect, ready } from '../../../src/store/redis/connection'
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestCluster, type TestCluster } from '../../support/redis';
-import { storyOf } from '../../support/sample';
+import { sizeOf, storyOf } from '../../support/sample';
 import { startShuttle, withoutDoor } from '../../support/slots';
 import { tell } from '../../support/telling';
 import { READY_MS } from '../../support/waiting';
@@ -14,7 +14,7 @@ import { contradictions, openExchange, trade } from './resharding';
  * The slot of the book moves between two nodes of a real cluster during trading. For more of them by hand:
  * `RESHARD_ORDERS=20000 npx jest test/store/engine/reshard`.
  */
-const ORDERS = Number(process.env.RESHARD_ORDERS ?? 1_500);
+const ORDERS = sizeOf('RESHARD_ORDERS', 500, 1_500);
 const REST_MS = 120;
 const MOVES_MIN = 3;
 const REPLICAS = 2;

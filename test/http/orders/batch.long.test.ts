@@ -1,0 +1,2 @@
+/** batch.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './batch.test';

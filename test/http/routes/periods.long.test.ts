@@ -1,0 +1,2 @@
+/** periods.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './periods.test';

@@ -1,0 +1,2 @@
+/** walk.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './walk.test';

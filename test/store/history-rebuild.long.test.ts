@@ -1,0 +1,2 @@
+/** history-rebuild.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './history-rebuild.test';
