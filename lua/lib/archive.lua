@@ -2,7 +2,7 @@
 --
 -- {x}:ar   hash: `n` the number of the latest batch of the archive of which anything left Redis; `id` of the archive
 --          (open_archive); `orders`, `matches`, `lines` and `markets` how many have left; `sweep` 1 while all orders are to be gone over;
---          `held` the time of the oldest match that should have left (ms), absent without one (src/store/archive/source.ts)
+--          `held` the time of the oldest match that should have left (ms), absent without one (src/extensions/archive/store/source.ts)
 -- {x}:fo   hash: address (20 bytes) -> how many orders of the wallet have left I6 (lib/walk), when the first of them was created
 --          I6 (ms, 0 without one), and how many lines of its journal have left I6: these are its oldest, so the list in Redis
 --          begins with the line of this number

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 
 /**
  * The tables of the archive. `record`, `packed` and `line` are bytes as the store packs them, so there is one decoder. Each table is
- * cut into months by its first time. `batch` is the number under which a row was added: see src/store/archive/.
+ * cut into months by its first time. `batch` is the number under which a row was added: see src/extensions/archive/store/.
  */
 const TABLES = `
   create table if not exists archive_state (

@@ -23,7 +23,7 @@ export function isArchiveMark(value: unknown): value is ArchiveMark {
 
 /**
  * Throws INVALID_REQUEST unless the archive has all that had left Redis when the backup was made. It may have more: see
- * `cutBack` of src/exchange/archive.ts. The message names the shard, unless it is null.
+ * `cutBack` of src/extensions/archive/archive.ts. The message names the shard, unless it is null.
  */
 export async function checkArchive(
   archive: Archive | null,
