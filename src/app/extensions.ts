@@ -11,6 +11,7 @@ import type { Congestion } from '../extensions/chain/store/congestion';
 import type { ChainLedger } from '../extensions/chain/store/ledger';
 import { CONSOLE } from '../extensions/console/extension';
 import { PEOPLE } from '../extensions/people/extension';
+import { SHARDS } from '../extensions/shards/extension';
 import { SITE } from '../extensions/site/extension';
 import type { WebPart } from '../http/context';
 import type { Chore } from '../jobs/schedule';
@@ -122,7 +123,16 @@ export interface ChainWork {
 }
 
 /** Every extension. The site is the last, because it answers every address that is not taken. */
-export const EXTENSIONS: readonly Extension[] = [ARCHIVE, AUDIT, BACKUP, CHAIN, CONSOLE, PEOPLE, SITE];
+export const EXTENSIONS: readonly Extension[] = [
+  ARCHIVE,
+  AUDIT,
+  BACKUP,
+  CHAIN,
+  CONSOLE,
+  PEOPLE,
+  SHARDS,
+  SITE,
+];
 
 /** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
 export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {

@@ -19,7 +19,6 @@ import {
   voidMarket,
 } from './markets';
 import { acknowledge, exportSettlements } from './settlements';
-import { addShards } from './shards-commands';
 import type { AddCommands, Choose } from './store';
 
 const ABOUT =
@@ -45,7 +44,6 @@ export function createProgram(
     .exitOverride();
   addMarkets(program, choose);
   addSettlements(program, choose);
-  addShards(program, choose);
   program
     .command('mode')
     .description('show the mode of the exchange, or set it')

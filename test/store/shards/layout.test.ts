@@ -1,3 +1,4 @@
+import { growShards } from '../../../src/extensions/shards/store/grow';
 import type { RunningRedis } from '../../../src/local/redis';
 import { LAYOUT, noteLayout, unreadable } from '../../../src/store/health/layout';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
@@ -8,7 +9,6 @@ import {
   type RunScript,
   scriptSources,
 } from '../../../src/store/redis/scripts';
-import { growShards } from '../../../src/store/shards/grow';
 import { FIRST_LAYOUT, noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';

@@ -1,12 +1,12 @@
-import { formatMicro } from '../exchange/units';
-import { createKeys, type Keys } from '../store/redis/keys';
-import { checkGrowth, growShards } from '../store/shards/grow';
-import { endHalt, halt } from '../store/shards/halting';
-import { type NotedShards, readShards } from '../store/shards/layout';
-import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../store/shards/list';
-import { recorded } from './action';
-import { type CliStore, type Command, EXIT } from './store';
-import { table } from './table';
+import { recorded } from '../../../cli/action';
+import { type CliStore, type Command, EXIT } from '../../../cli/store';
+import { table } from '../../../cli/table';
+import { formatMicro } from '../../../exchange/units';
+import { createKeys, type Keys } from '../../../store/redis/keys';
+import { type NotedShards, readShards } from '../../../store/shards/layout';
+import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../../../store/shards/list';
+import { checkGrowth, growShards } from '../store/grow';
+import { endHalt, halt } from '../store/halting';
 
 const keysOf = (count: number): Keys[] => Array.from({ length: count }, (_, shard) => createKeys(shard));
 

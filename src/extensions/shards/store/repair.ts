@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../exchange/errors';
-import { readMode } from '../health/health';
-import { accountName } from '../records/account';
-import type { Keys } from '../redis/keys';
-import type { RedisClient, RunScript } from '../redis/scripts';
-import { homeOf, type ShardCount } from '../redis/tags';
-import { ChannelBroken, type Channels, createChannels } from '../verbs/channels';
-import { shardsIn } from '../verbs/purse-in-shard';
+import { Refusal } from '../../../exchange/errors';
+import { readMode } from '../../../store/health/health';
+import { accountName } from '../../../store/records/account';
+import type { Keys } from '../../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { homeOf, type ShardCount } from '../../../store/redis/tags';
+import { listChannels } from '../../../store/shards/list';
+import { ChannelBroken, type Channels, createChannels } from '../../../store/verbs/channels';
+import { shardsIn } from '../../../store/verbs/purse-in-shard';
 import { type BrokenChannel, excessOf, readBroken } from './damage';
-import { listChannels } from './list';
 import { createMending, type Mending } from './mending';
 
 export interface RepairOptions {

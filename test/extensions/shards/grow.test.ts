@@ -1,3 +1,4 @@
+import { type GrowOptions, type GrowStep, growShards } from '../../../src/extensions/shards/store/grow';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createJournal } from '../../../src/store/journal/journal';
 import { CASH } from '../../../src/store/records/layout';
@@ -12,13 +13,12 @@ import {
 } from '../../../src/store/redis/scripts';
 import { homeOf } from '../../../src/store/redis/tags';
 import { createDirectory } from '../../../src/store/shards/directory';
-import { type GrowOptions, type GrowStep, growShards } from '../../../src/store/shards/grow';
 import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
 import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
+import { type Auditing, openAuditing } from '../../store/audit/auditing';
+import { differencesOf, openShardWorld, walletWithHome } from '../../store/shards/world';
 import { startTestCluster, startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
-import { type Auditing, openAuditing } from '../audit/auditing';
-import { differencesOf, openShardWorld, walletWithHome } from './world';
 
 /** An exchange that gets more shards, and every place at which that can be interrupted. */
 let server: RunningRedis;

@@ -1,9 +1,9 @@
-import { checksumAddress } from '../auth/address';
-import { formatMicro } from '../exchange/units';
-import { type RepairReport, repairChannels } from '../store/shards/repair';
-import { recorded } from './action';
-import { type Command, EXIT } from './store';
-import { table } from './table';
+import { checksumAddress } from '../../../auth/address';
+import { recorded } from '../../../cli/action';
+import { type Command, EXIT } from '../../../cli/store';
+import { table } from '../../../cli/table';
+import { formatMicro } from '../../../exchange/units';
+import { type RepairReport, repairChannels } from '../store/repair';
 
 /** Makes broken channels whole, and says what was taken from whom; exit 1 when one is still broken. */
 export const repairShards: Command = async ({ store, say }) => {

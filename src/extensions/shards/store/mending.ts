@@ -1,9 +1,9 @@
-import { Refusal } from '../../exchange/errors';
-import { accountName } from '../records/account';
-import { CHANNEL_ENTRY } from '../records/layout';
-import { holderOf } from '../redis/holder';
-import type { Keys } from '../redis/keys';
-import { homeOf, type ShardCount } from '../redis/tags';
+import { Refusal } from '../../../exchange/errors';
+import { accountName } from '../../../store/records/account';
+import { CHANNEL_ENTRY } from '../../../store/records/layout';
+import { holderOf } from '../../../store/redis/holder';
+import type { Keys } from '../../../store/redis/keys';
+import { homeOf, type ShardCount } from '../../../store/redis/tags';
 import type { BrokenChannel, KeptEntry } from './damage';
 import type { Payment, RepairOptions } from './repair';
 

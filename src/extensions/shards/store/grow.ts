@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../../exchange/errors';
-import { MODES } from '../../exchange/status';
-import { readMode } from '../health/health';
-import { noteLayout } from '../health/layout';
-import { holderOf } from '../redis/holder';
-import type { Keys } from '../redis/keys';
-import type { RedisClient, RunScript } from '../redis/scripts';
-import type { ShardCount } from '../redis/tags';
+import { Refusal } from '../../../exchange/errors';
+import { MODES } from '../../../exchange/status';
+import { readMode } from '../../../store/health/health';
+import { noteLayout } from '../../../store/health/layout';
+import { holderOf } from '../../../store/redis/holder';
+import type { Keys } from '../../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import type { ShardCount } from '../../../store/redis/tags';
+import { FIRST_LAYOUT, readShards } from '../../../store/shards/layout';
+import { listChannels } from '../../../store/shards/list';
 import { openHomes } from './homes';
-import { FIRST_LAYOUT, readShards } from './layout';
-import { listChannels } from './list';
 
 export interface GrowOptions {
   readonly redis: RedisClient;

@@ -1,10 +1,10 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { SHARD_COUNTS } from '../store/redis/tags';
-import { SURE } from './arguments';
-import { forGood } from './markets';
+import { SURE } from '../../../cli/arguments';
+import { forGood } from '../../../cli/markets';
+import { ANY_SHARDS, type Choose } from '../../../cli/store';
+import { SHARD_COUNTS } from '../../../store/redis/tags';
+import { repairShards } from './repair';
 import { growExchange, showShards } from './shards';
-import { repairShards } from './shards-repair';
-import { ANY_SHARDS, type Choose } from './store';
 
 /** The commands about the shards of the exchange. */
 export function addShards(program: Commander, choose: Choose): void {

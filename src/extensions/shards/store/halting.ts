@@ -1,9 +1,9 @@
-import { MODES } from '../../exchange/status';
-import { type ModeFacts, readMode } from '../health/health';
-import type { Keys } from '../redis/keys';
-import type { RedisClient, RunScript } from '../redis/scripts';
-import { createShardModes } from '../verbs/shard-modes';
-import { readShards } from './layout';
+import { MODES } from '../../../exchange/status';
+import { type ModeFacts, readMode } from '../../../store/health/health';
+import type { Keys } from '../../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { readShards } from '../../../store/shards/layout';
+import { createShardModes } from '../../../store/verbs/shard-modes';
 
 interface HaltingOptions {
   readonly redis: RedisClient;

@@ -1,8 +1,8 @@
-import { CASH, HOME } from '../records/layout';
-import { holderOf } from '../redis/holder';
-import type { Keys } from '../redis/keys';
-import type { RedisClient, RunScript } from '../redis/scripts';
-import { homeOf, type ShardCount } from '../redis/tags';
+import { CASH, HOME } from '../../../store/records/layout';
+import { holderOf } from '../../../store/redis/holder';
+import type { Keys } from '../../../store/redis/keys';
+import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { homeOf, type ShardCount } from '../../../store/redis/tags';
 
 interface HomesOptions {
   readonly redis: RedisClient;
