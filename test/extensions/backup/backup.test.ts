@@ -10,7 +10,12 @@ import { contents } from '../../cli/contents';
 import { createShell } from '../../cli/shell';
 import { type Auditing, openAuditing } from '../../store/audit/auditing';
 import { startTestRedis } from '../../support/redis';
+import { sleep } from '../../support/waiting';
 
+/** Bad files that are read at the same time. */
+const AT_ONCE = 6;
+/** Between two orders during a backup. */
+const PAUSE_MS = 5;
 let [source, target]: RunningRedis[] = [];
 let exchange: Auditing;
 let folder: string;
@@ -25,7 +30,7 @@ beforeAll(async () => {
   await exchange.liveMarket(30);
   await exchange.endedMarket(0);
   const market = await exchange.liveMarket(0);
-  for (let i = 0; i < 700; i++) {
+  for (let i = 0; i < 250; i++) {
     await exchange.place(
       market,
       exchange.wallets[i % 8] ?? '',
@@ -169,15 +174,20 @@ test('a file that was cut, changed or is no backup is refused before anything ch
   ];
   const to = shellAt(target);
   const before = await contents(target?.url ?? '');
-  for (const [why, bytes] of bad) {
-    const broken = path.join(folder, 'broken.backup');
+  const refuse = async ([why, bytes]: (typeof bad)[number], at: number): Promise<void> => {
+    const broken = path.join(folder, `broken-${at}.backup`);
     writeFileSync(broken, bytes);
-    const { code, err, out } = await to.exchange('restore', broken, '--force', '--yes');
+    const [{ code, err, out }, verified] = await Promise.all([
+      to.exchange('restore', broken, '--force', '--yes'),
+      to.exchange('restore', broken, '--verify-only'),
+    ]);
     expect([code, out, err]).toEqual([3, '', expect.stringMatching(why)]);
     expect(err).toMatch(/^error: INVALID_REQUEST: [^\n]+\n$/);
-    const verified = await to.exchange('restore', broken, '--verify-only');
     expect([verified.code, verified.err]).toEqual([3, expect.stringMatching(why)]);
-  }
+    rmSync(broken);
+  };
+  for (let from = 0; from < bad.length; from += AT_ONCE)
+    await Promise.all(bad.slice(from, from + AT_ONCE).map((one, i) => refuse(one, from + i)));
   const missing = await to.exchange('restore', path.join(folder, 'nothing'), '--force', '--yes');
   expect([missing.code, missing.err]).toEqual([3, expect.stringMatching(/no such file/)]);
   expect((await to.exchange('backup', path.join(folder, 'no', 'folder'), '--halt')).code).toBe(3);
@@ -200,6 +210,8 @@ test('a replica is copied while the exchange trades on, the oldest files go, and
     for (let i = 0; isTrading; i++) {
       const wallet = exchange.wallets[i % 8] ?? '';
       statuses.push((await exchange.place(market, wallet, 0, 0, 100, 10)).status);
+      // The commands run in this process, too.
+      await sleep(PAUSE_MS);
     }
     return statuses;
   })();

@@ -2,6 +2,7 @@ import type { RunningRedis } from '../../../src/local/redis';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
+import { sizeOf } from '../../support/sample';
 import { READY_MS } from '../../support/waiting';
 import { operationsOf } from '../fuzzing/operations';
 import { addressOf } from '../fuzzing/requests';
@@ -9,7 +10,7 @@ import { createShardStage, playOne, shardWorldOf } from './fuzzing';
 import { openReading, type TestReading } from './reading';
 
 /** The same random commands on one shard and on four. Redis itself gives outbox entries and settlements their times. */
-const OPERATIONS = Number(process.env.SHARD_READ_OPERATIONS ?? 700);
+const OPERATIONS = sizeOf('SHARD_READ_OPERATIONS', 400, 700);
 const COUNT = 4;
 /** In some worlds hardly any orders meet: then the next seed makes another one. One world in a dozen has fewer matches. */
 const MATCHES_MIN = 5;

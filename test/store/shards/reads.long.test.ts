@@ -1,0 +1,2 @@
+/** reads.test.ts in its long form: whole samples and larger sizes (test/support/sample.ts). */
+import './reads.test';
