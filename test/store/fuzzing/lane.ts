@@ -42,10 +42,7 @@ export interface Lane {
 const PROGRAM = path.join(__dirname, 'lane-program.ts');
 const TYPESCRIPT = path.join(__dirname, '..', '..', 'support', 'typescript.js');
 
-/**
- * A process that plays worlds on its own Redis: beside other lanes, on another processor, and without jest's sandbox, in
- * which the same takes half as long again.
- */
+/** A process that plays worlds on its own Redis, beside other lanes and on another processor. */
 export async function startLane(): Promise<Lane> {
   const server = await startTestRedis();
   const child = ownChild(
