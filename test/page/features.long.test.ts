@@ -6,7 +6,7 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually, soon } from '../support/waiting';
+import { eventually, soon, until } from '../support/waiting';
 
 const VAST = { width: 2_200, height: 1_100 };
 
@@ -21,7 +21,13 @@ describeInBrowser('what traders look at besides the ticket', () => {
 
   const row = () => visit.page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);
   const box = async (selector: string) => {
-    const found = await visit.page.locator(selector).boundingBox();
+    const look = () => visit.page.locator(selector).boundingBox();
+    // The page replaces its columns when its window changes.
+    let found = await look();
+    await until(`${selector} is on the page`, async () => {
+      found ??= await look();
+      return found !== null;
+    });
     if (!found) throw new Error(`${selector} is not on the page`);
     return found;
   };
