@@ -31,7 +31,7 @@ export async function asking({ client }: TradingFleet) {
       cancel,
       cancelAll: () => trader.post(`${path}/orders/cancel-all`),
       split: () => trader.post(`${path}/split`, { size: '1' }),
-      signIn: () => createTrader(at, domain).signIn(),
+      signIn: () => createTrader(at, domain).signInOnce(),
     },
     reads: {
       markets: () => at.get('/markets'),

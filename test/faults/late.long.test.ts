@@ -72,8 +72,10 @@ test('an order whose command is delivered ten seconds late is not booked, after 
   one.link.stall();
   const sentAt = performance.now();
   const [first, second] = await Promise.all([
-    one.client.post(alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
-    one.client.post(`${alone.path}/batch`, { body: { orders: batch.map(({ order }) => ({ order })) } }),
+    one.client.once('POST', alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
+    one.client.once('POST', `${alone.path}/batch`, {
+      body: { orders: batch.map(({ order }) => ({ order })) },
+    }),
   ]);
   // A batch is answered as a whole when its time is over, else order by order.
   const each: { status: number }[] = second.body.results ?? batch.map(() => second);
@@ -110,7 +112,7 @@ test('a web process that was stopped for six seconds books no order that was sen
   const late = fresh();
   one.pause();
   const sentAt = performance.now();
-  const answer = one.client.post(late.path, { body: { order: late.order } });
+  const answer = one.client.once('POST', late.path, { body: { order: late.order } });
   await sleep(FINAL_MS + RUN_MS);
   expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
   one.resume();

@@ -76,6 +76,8 @@ export function createClient(url: string) {
   return {
     url,
     call,
+    /** A request that is sent no second time. */
+    once,
     get: (path: string, sent?: Sent) => call('GET', path, sent),
     post: (path: string, sent?: Sent) => call('POST', path, sent),
   };
