@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { createClient } from '../support/client';
 import { sleep, until } from '../support/waiting';
 import { violationsOf } from './invariants';
 import type { Submission } from './load';
@@ -72,8 +73,10 @@ test('an order whose command is delivered ten seconds late is not booked, after 
   one.link.stall();
   const sentAt = performance.now();
   const [first, second] = await Promise.all([
-    one.client.once('POST', alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
-    one.client.once('POST', `${alone.path}/batch`, {
+    createClient(one.client.url).once('POST', alone.path, {
+      body: { order: alone.order, deadline: Date.now() + 60_000 },
+    }),
+    createClient(one.client.url).once('POST', `${alone.path}/batch`, {
       body: { orders: batch.map(({ order }) => ({ order })) },
     }),
   ]);
@@ -112,7 +115,7 @@ test('a web process that was stopped for six seconds books no order that was sen
   const late = fresh();
   one.pause();
   const sentAt = performance.now();
-  const answer = one.client.once('POST', late.path, { body: { order: late.order } });
+  const answer = createClient(one.client.url).once('POST', late.path, { body: { order: late.order } });
   await sleep(FINAL_MS + RUN_MS);
   expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
   one.resume();

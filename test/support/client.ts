@@ -19,7 +19,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Client = ReturnType<typeof createClient>;
+export type Client = Omit<ReturnType<typeof createClient>, 'once'>;
 
 const TRIES_MAX = 200;
 const PAUSE_MS = 250;
