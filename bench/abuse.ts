@@ -42,7 +42,7 @@ const ATTACKER_NICE = 10;
 /** An address of this machine other than the attacker's, which is 127.0.0.1. */
 const BYSTANDER = '127.0.0.2';
 const QUIET_MS = sizes(0, 500);
-/** All are prepared, so many are played. */
+/** All are prepared, and this number of each is played. */
 const PLANS_MAX = sizes(3, Number.POSITIVE_INFINITY);
 const BYSTANDER_PER_SECOND = 40;
 const BYSTANDER_LINES = 40;
@@ -122,7 +122,7 @@ async function attacked(
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
-/** The bystander reads for so many seconds, while CPU times are taken. */
+/** The time in seconds in which the bystander reads and CPU times are taken. */
 async function observe(web: Side, redis: Redis, marketId: string, lasting: number): Promise<Moment> {
   const latencies: number[] = [];
   const [web0, redis0, start] = [await cpuMicros(web), await redisUse(redis), performance.now()];

@@ -99,7 +99,7 @@ export function signedAt(nonce: number): Buffer {
   );
 }
 
-/** Places so many orders, which rest, and cancels them. */
+/** Places a number of orders, which rest, and cancels them. */
 async function live(
   redis: Redis,
   engine: Engine,

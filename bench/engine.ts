@@ -272,7 +272,7 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, pace: Pace): 
   return [summary('insert', inserts.slice(1)), summary('cancel', cancels.slice(1))];
 }
 
-/** One command that cancels so many orders of one wallet, half of them on each side, at 10 prices each. */
+/** One command that cancels a number of orders of one wallet, half of them on each side, at 10 prices each. */
 function cancelMany(many: 100 | 1_000) {
   return async (redis: RedisClient, engine: Engine, pace: Pace): Promise<Measured[]> => {
     const calls = (LONG_OPS_PER_ROUND * 100) / many;

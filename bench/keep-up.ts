@@ -56,7 +56,7 @@ const DRAIN_LOOK_MS = 50;
 const CENTS = 50;
 const PIPS = 5_000;
 const TICK_MS = 4;
-/** Redis processes so many in some milliseconds, and serves all other clients before the next ones. */
+/** The size of a batch, which Redis processes in some milliseconds; it serves all other clients before the next one. */
 const BATCH_MAX = 200;
 const WALLETS = 500;
 /** Orders a second, one step after another. */

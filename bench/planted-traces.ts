@@ -8,7 +8,7 @@ import { lastOf, traceOf } from '../test/support/trace';
 const [PER_BUCKET, PRIME, LEFT_OUT, PLACE_BYTES] = [200, 1_000_000_007, 1_024, 3];
 const FACTOR = 654_321;
 
-/** Writes traces into a market that has none, as if so many orders had left for the archive. */
+/** Writes traces into a market that has none, as if that number of orders had left for the archive. */
 export async function plantTraces(redis: Redis, marketId: string, count: number): Promise<void> {
   const key = createKeys().market(marketId);
   const buckets = Math.ceil(count / PER_BUCKET);

@@ -6,7 +6,7 @@ import { call, cpuMicros, FASTEST, type Side, startWeb, stopSides } from './web-
 /**
  * Two things over real sockets, the broadcast interval at its default:
  *   latency   orders accepted at one replica, LATENCY_RATE a second, until their update arrives at a client of another
- *   fanout    so many clients of one replica in one room, FANOUT_RATE updates a second: how many of the deliveries came
+ *   fanout    a number of clients of one replica in one room, FANOUT_RATE updates a second: how many of the deliveries came
  * Clients, replicas and Redis share the machine, so the times are upper bounds.
  */
 export interface RealtimeRow {

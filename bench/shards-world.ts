@@ -40,7 +40,7 @@ export interface Traded {
 
 /** Other programs of the machine disturb some of them. */
 export const ROUNDS = sizes(1, 9);
-/** A round of any number of masters has so many slices: each of eight masters plays one, or one master all. */
+/** The slices of a round, whatever the number of masters: each of eight masters plays one, or one master all. */
 export const SLICES_OF_ROUND = 8;
 /** Of one master. Shorter slices find the processor's caches cold: an order then takes twice as long. */
 export const ORDERS_OF_SLICE = sizes(50, 1_000);
@@ -55,11 +55,11 @@ const TRADER_EACH = 20;
 const ORDERS_OF_MONEY = sizes({ maker: 20, trader: 10 }, { maker: 400, trader: 30 });
 /** Of the orders that are timed, so that times are not those of queues in this process; it feeds all masters alone. */
 const ORDERS_PER_SECOND = 1_000;
-/** Orders of each wallet before the first round, in terms of those that it has open, and at least so many in a shard. */
+/** Orders of each wallet before the first round, in terms of those that it has open, and the least number in a shard. */
 const WARM_UP_TIMES = 2;
 /**
  * Redis keeps a sorted set of up to 128 members as a list, and looks through it; a wallet's index of its orders in a shard outgrows
- * that after so many orders, and stays a skip list. With 400 orders over eight shards every index would be the longest of lists.
+ * that after this number of orders, and stays a skip list. With 400 orders over eight shards every index would be the longest of lists.
  */
 const WARM_UP_IN_SHARD = sizes(10, 160);
 const GRANT_MICRO = 1_200_000_000;
@@ -95,7 +95,7 @@ const noTimes = (): Times => ({ localMs: [], pulledMs: [] });
 /** Of its open orders, a wallet has all in these shards, or the part that would be in one of them. */
 export type Open = 'all' | 'part';
 
-/** With `of`, one shard has the wallets of so many. */
+/** With `of`, one shard has the wallets of that number of shards. */
 export async function openWorld(
   size: Size,
   count: ShardCount,

@@ -40,7 +40,7 @@ const RESERVED_PERCENTS = sizes([60], [60, 90]);
 
 interface SideOf {
   readonly count: ShardCount;
-  /** It has the wallets of so many shards. */
+  /** The number of shards whose wallets it has. */
   readonly of: ShardCount;
   readonly open: Open;
 }

@@ -32,7 +32,7 @@ export interface Commands {
   cancel(submission: Submission): Promise<Answer>;
 }
 
-/** The steps of one connection, prepared before the clock starts: so many commands or a few more. */
+/** The steps of one connection, prepared before the clock starts: this number of commands or a few more. */
 export type Way = (mix: Mix, commands: number, connection: number) => Step[];
 
 /** One order or cancel in a request; a connection cancels its own resting orders. */

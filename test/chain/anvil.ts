@@ -11,7 +11,7 @@ export interface Anvil {
 export interface AnvilOptions {
   /** Seconds between blocks; without it, each transaction makes a block. */
   readonly blockTimeSec?: number;
-  /** The final block is so many blocks, and one more, behind the head. */
+  /** The number of blocks, less one, by which the final block is behind the head. */
   readonly slotsInAnEpoch?: number;
   readonly accounts?: number;
 }

@@ -71,7 +71,7 @@ export async function readBlocks({ chain }: ChainRecord, from: number): Promise<
   return found;
 }
 
-/** Whether a wallet has done one of these things since so many blocks before a time. */
+/** Whether a wallet has done one of these things since a number of blocks before a time. */
 export function newsOf(deeds: readonly Deed[], blocks: readonly BlockSeen[], newsBlocks: number) {
   const blockAt = (ms: number): number =>
     blocks.findLast(({ timeMs }) => timeMs <= ms)?.number ?? blocks[0]?.number ?? 0;

@@ -138,7 +138,7 @@ export function predict(record: ApiSettlement, fees: string): Changes {
 }
 
 /**
- * The fee of a fill of so many tokens for so much collateral: the rate of the smaller of that and the rest of the full sets, in
+ * The fee of a fill, from its tokens and its collateral: the rate of the smaller of that and the rest of the full sets, in
  * the asset that the order gets; rounded down.
  */
 function feeOf({ side, feeRateBps }: ApiOrder, tokens: bigint, collateral: bigint): bigint {

@@ -23,7 +23,7 @@ const PAUSE_MS = 300;
 const AT_ONCE = 2;
 /** Two blocks, and the one under way. */
 const YOUNG_BLOCKS = 3;
-/** A match of a wallet that sent its funds away may take so many blocks to fail. */
+/** The most blocks that a match of a wallet that sent its funds away may take to fail. */
 const NEWS_BLOCKS = 200;
 const POLL_MS = 25;
 const TAKING_BACK_MS = 100;

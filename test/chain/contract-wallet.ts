@@ -19,7 +19,7 @@ export async function createContractWallet(ask: Ask, address: string) {
   const accepted: string[] = [];
   return {
     address,
-    /** A signature with so many bytes, which the wallet accepts for this digest until it is revoked. */
+    /** A signature of this length in bytes, which the wallet accepts for this digest until it is revoked. */
     async sign(digest: string, bytes = 97): Promise<string> {
       const signature = hexlify(randomBytes(bytes));
       const place = keccak256(

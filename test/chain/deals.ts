@@ -8,7 +8,7 @@ export async function traders(world: World, market: Market): Promise<[Trader, Tr
   return [buyer, seller];
 }
 
-/** A BUY of Yes at 0.60 that meets a SELL of so many at 0.60. */
+/** A BUY of Yes at 0.60 that meets a SELL of the same size. */
 export function deal(
   world: World,
   market: Market,

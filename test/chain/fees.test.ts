@@ -15,7 +15,7 @@ tellStories((story) => {
 const outcomes = (match: ChainMatch) => settledBy(world, [match]);
 const cents = (n: bigint): bigint => (n * ONE) / 100n;
 
-/** A limit order for so many shares at so many cents each. */
+/** A limit order for a number of shares at a price in cents. */
 function limit(trader: Trader, outcome: 0 | 1, side: 0 | 1, shares: bigint, price: bigint, feeRateBps = BPS) {
   const [cash, tokens] = [shares * cents(price), shares * ONE];
   const [makerAmount, takerAmount] = side === 0 ? [cash, tokens] : [tokens, cash];

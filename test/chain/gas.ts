@@ -63,7 +63,7 @@ const STORIES: readonly Story[] = [
 
 const price = (size: bigint, pips: bigint): bigint => (size * pips) / 10_000n;
 
-/** Returns the rows of one market, whose ids the framework finds with so many tries as `market` needs. */
+/** Returns the rows of one market, whose ids the framework finds with as many tries as `market` needs. */
 export async function gasRows(world: World, market: Market): Promise<GasRow[]> {
   let id = 1n << 60n;
   const rows: GasRow[] = [];

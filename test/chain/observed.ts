@@ -13,7 +13,7 @@ import { type Notebook, openNotebook } from './notebook';
 import { type Market, startWorld, type Trader, type World } from './world';
 
 export const MARKET_ID = 'abcd0123';
-/** The final block is so many blocks behind the head. */
+/** The number of blocks by which the final block is behind the head. */
 export const BEHIND = 2;
 
 let sequence = 0;

@@ -231,7 +231,7 @@ function stageOf(opened: Opened, control: { mine(on: boolean): void; stop(): Pro
       }
     },
     asked: (method: string): number => proxy.asked.get(method) ?? 0,
-    /** Waits until so many transactions were sent, each counted once. */
+    /** Waits until that number of transactions was sent, each counted once. */
     broadcast: (count: number): Promise<void> =>
       soon(`${count} transactions are sent`, async () => new Set(proxy.broadcasts).size >= count),
     sampler: () => startSampler(checked(0), true),

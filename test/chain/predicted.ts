@@ -19,7 +19,7 @@ export interface Fill {
 }
 export interface Planned {
   readonly taker: Limit;
-  /** A MARKET BUY spends a budget of so many micro-units. */
+  /** The budget of a MARKET BUY, in micro-units. */
   readonly budgetMicro?: number;
   readonly fills: readonly Fill[];
   readonly feeRateBps: number;

@@ -31,9 +31,9 @@ export interface ChainProxy {
   hasHanging(): boolean;
   /** Every answer, or that of the methods given, is an error. */
   fail(methods?: readonly string[]): void;
-  /** Answers as of so many blocks before the newest: later ones are unknown. */
+  /** Answers as of a number of blocks before the newest: later ones are unknown. */
   lag(blocks: number): void;
-  /** The states of all blocks but the newest so many are forgotten. */
+  /** The states of all but that number of newest blocks are forgotten. */
   prune(blocks: number): void;
   /** Answers as of the newest block of this moment. */
   freeze(): Promise<void>;

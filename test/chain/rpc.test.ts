@@ -11,7 +11,7 @@ import type { ChainProxy } from './proxy';
 
 const PEER = '0x00000000000000000000000000000000000000aa';
 const SHORT_MS = 300;
-/** A node that stays behind rests so long. */
+/** The time for which a node that stays behind is not asked. */
 const BEHIND_REST_MS = 5_000;
 /** Init code that reverts with one byte, 0x07. */
 const REVERTING = '0x600760005360016000fd';

@@ -66,7 +66,7 @@ const untilSettled = (who: Pick<Member, 'get'>, orderHash: string, status: strin
       fills.every((fill: { settlementStatus: string }) => fill.settlementStatus === status)
     );
   });
-/** Until the wallet holds so many shares of each outcome. */
+/** Waits until the wallet holds that number of shares of each outcome. */
 const untilHolds = (who: Member, yes: string, no: string) =>
   until(`the wallet holds ${yes} and ${no}`, async () => {
     const { tokens = [] } = await who.balances();

@@ -18,14 +18,14 @@ import { ONE } from './world';
  * blocks are taken back or replaced, the chain makes no blocks, a lane has no gas, and workers are killed. In the end the checker
  * finds nothing: the books equal the chain in every account, and only those who spoilt a match have lost anything by it.
  *
- * With STORM_MINUTES the storm lasts so long, with two workers, of which one is killed every twelve seconds, and with a
+ * With STORM_MINUTES the storm lasts that time, with two workers, of which one is killed every twelve seconds, and with a
  * Redis that is killed each third of the time.
  */
 const MINUTES = Number(process.env.STORM_MINUTES ?? 0);
 const MATCHES = MINUTES > 0 ? Number.POSITIVE_INFINITY : Number(process.env.STORM_MATCHES ?? 300);
 const WORKERS = MINUTES > 0 ? 2 : 1;
 const KILL_EVERY_MS = 12_000;
-/** Of the kills within some minutes, one in so many ends all workers, with a match that is spoilt before others start. */
+/** One in this number of kills ends all workers, with a match that is spoilt before others start. */
 const PLANTED_EVERY = 5;
 const REDIS_KILLS = MINUTES > 0 ? 2 : 0;
 const REDIS_AWAY_MS = 1_000;

@@ -83,7 +83,7 @@ describe('a contract wallet', () => {
   test.each([0, 65, 1_024])(
     'may use as much gas as the question says, with a signature of %i bytes',
     async (length) => {
-      /** Accepts every signature, after so many rounds of 26 gas. */
+      /** Accepts every signature, after a number of rounds of 26 gas. */
       const slow = (rounds: number): Promise<string> =>
         walletWith(`0x61${rounds.toString(16).padStart(4, '0')}${CODE.acceptsSlowly.slice(8)}`);
       const [within, beyond] = [await slow(11_500), await slow(11_800)];

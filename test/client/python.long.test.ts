@@ -11,7 +11,7 @@ import { hasPython, type MakerStory, PACKAGE, PYTHON, startMakerStory } from './
 
 /** Skipped only without the packages. */
 const ifPython = hasPython ? test : test.skip;
-/** In the long form a web process is killed every so many seconds, and Redis twice; with PYTHON_DEMO=1 the demo trades beside it. */
+/** The length of the story, in which a web process is killed at intervals and Redis twice; with PYTHON_DEMO=1 the demo trades beside it. */
 const SECONDS = Number(process.env.PYTHON_SECONDS ?? 60);
 const KILL_EVERY_MS = Number(process.env.PYTHON_KILL_SECONDS ?? 10) * 1_000;
 const TAKE_EVERY_MS = 700;

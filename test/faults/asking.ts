@@ -91,7 +91,7 @@ export function startEndlessLoad({ journal, markets, people, client }: TradingFl
     pauseMs: 5,
   });
   return {
-    /** Resolves when so many more orders were accepted. */
+    /** Resolves when that number of further orders was accepted. */
     async goesOn(count: number): Promise<void> {
       const accepted = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
       const from = accepted();

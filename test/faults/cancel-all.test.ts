@@ -21,10 +21,10 @@ import {
 import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
+/** Rounds of each story over two replicas, and the submissions of each round, with one cancel-all among them. */
 const ROUNDS = sizeOf('FAULT_ROUNDS', 5, 25);
 const AT_ONCE = 8;
-/** From round to round the cancel-all moves by so many places. */
+/** The number of places by which the cancel-all moves from round to round. */
 const STEP = 3;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;

@@ -54,7 +54,7 @@ export interface LoadOptions {
   /** The way in for a wallet's requests about orders; by default that of `client`. */
   readonly wayIn?: (person: Person, client: Client) => Client;
   readonly lanes: number;
-  /** Stops after so many submissions, unless it was stopped before. */
+  /** The number of submissions after which it stops, unless it was stopped before. */
   readonly most: number;
   /** Share of the orders that expire within seconds. */
   readonly expiring?: number;

@@ -49,7 +49,7 @@ time_t time(time_t *now) {
 export interface RedisClock {
   /** For the Redis whose clock it is. */
   readonly env: Readonly<Record<string, string>>;
-  /** From now on the clock is ahead by so many seconds, or behind. */
+  /** From now on the clock is ahead by a number of seconds, or behind. */
   set(aheadSeconds: number): void;
   remove(): void;
 }

@@ -33,7 +33,7 @@ const SETS = '50000';
 const GRANT_MICRO = Number(GRANT) * 1e6;
 const MAKERS_MAX = 500;
 const READ_STEP = 500;
-/** A wallet replaces or cancels only among so many of its latest orders. */
+/** The number of its latest orders among which a wallet replaces or cancels. */
 const REACH = 60;
 const BATCH_MAX = 5;
 /** There are more cancel-alls than this, however rarely the seed draws them. */

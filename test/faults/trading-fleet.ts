@@ -31,7 +31,7 @@ export type TradingFleetOptions = FleetOptions & SceneOptions;
 
 const SETS = '20000';
 const POLL_MS = 100;
-/** The record of the latest trade is among so many, because records of retried jobs come after it. */
+/** The number of records among which that of the latest trade is, because records of retried jobs come after it. */
 const LATEST_SETTLED = 200;
 /** The reconciler, which runs twice a minute, finds what the faults have left. */
 const PATIENCE_MS = 150_000;

@@ -15,7 +15,7 @@ import type { Row, Victim } from './row';
  */
 const ROWS_MIN = sizeOf('HOSTILE_ROWS', 250, 400);
 const AT_ONCE = 8;
-/** Of a list as long as this, a run of `npm test` plays one in five: no member and no path has five values, or a multiple. */
+/** `npm test` plays one in five of a longer list. No member or path has a multiple of five values, so each is still played. */
 const MANY = 250;
 const STEP = 5;
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA|\{x0\}/;

@@ -115,7 +115,7 @@ export async function openSettling<Client extends RedisClient>(redis: Client, ke
     return reply;
   }
 
-  /** One submission that meets so many makers. */
+  /** One submission that meets a number of makers. */
   async function match(market: Market, makers = 1): Promise<Awaited<ReturnType<typeof place>>> {
     for (let i = 0; i < makers; i++) await place(market, 1, 4_000, 10);
     return place(market, 0, 6_000, 10 * makers);
@@ -150,7 +150,7 @@ export async function openSettling<Client extends RedisClient>(redis: Client, ke
     };
   }
 
-  /** Waits until so many records are CONFIRMED or `limitMs` have passed; resolves with the time it took. */
+  /** Waits until that number of records is CONFIRMED or `limitMs` have passed; resolves with the time it took. */
   async function drained(records: number, limitMs: number): Promise<number> {
     const start = Date.now();
     for (;;) {

@@ -4,10 +4,10 @@ import { createPresence } from '../../src/store/people/presence';
 import { addressBytes } from '../../src/store/records/order';
 import { createScripts } from '../../src/store/redis/scripts';
 import { place } from '../support/engine-order';
-import { sleep, until } from '../support/waiting';
+import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Wallets that lose their sockets together; each has so many orders. */
+/** The wallets that lose their sockets together, and the orders of each. */
 const WALLETS = Number(process.env.ABSENT_WALLETS ?? 400);
 const ORDERS = 3;
 const LEASE = 'lease-of-the-test';
@@ -24,7 +24,10 @@ const openOf = (address: string): Promise<number> =>
   exchange.store.redis.zcount(exchange.store.keys.wallet(addressBytes(address)), '(0', '+inf');
 
 /** The presence tracking of the broadcasting process, which has the sockets of the wallets `here`. */
-function switchWith(here: readonly string[], leads: { readonly sinceMs: number } = { sinceMs: 0 }) {
+function switchWith(
+  here: readonly string[],
+  term: () => { readonly sinceMs: number } = () => ({ sinceMs: 0 }),
+) {
   const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
   return createDeadMansSwitch({
@@ -32,7 +35,7 @@ function switchWith(here: readonly string[], leads: { readonly sinceMs: number }
     engine: exchange.store.engine,
     log,
     wallets: () => here,
-    held: () => ({ token: LEASE, ...leads }),
+    held: () => ({ token: LEASE, ...term() }),
   });
 }
 
@@ -98,12 +101,17 @@ test('a process that has just begun to broadcast waits for the replicas to repor
   await leave([connected, gone]);
   await redis.set(keys.lease, LEASE);
   const here: string[] = [];
-  const deadMansSwitch = switchWith(here, { sinceMs: performance.now() });
+  const term = { sinceMs: Number.POSITIVE_INFINITY };
+  let sweeps = 0;
+  const deadMansSwitch = switchWith(here, () => {
+    sweeps++;
+    return term;
+  });
   deadMansSwitch.start();
   try {
-    // Several sweeps later.
-    await sleep(1_000);
+    await until('several sweeps have begun', () => sweeps > 3);
     here.push(connected);
+    term.sinceMs = performance.now();
     await until('the other is swept', async () => (await openOf(gone)) === 0);
     expect(await openOf(connected)).toBe(1);
   } finally {

@@ -87,7 +87,7 @@ interface Purse {
 
 /**
  * Random orders of wallets that have all they own in shards that answer: their answers are those of one shard. Some come before the fault,
- * and so many after it was noticed, and more until one was refused.
+ * `away` of them after it was noticed, and more until one was refused.
  */
 async function loaded(away: number, isAway: () => boolean): Promise<void> {
   const random = createRandom(seed + away);

@@ -42,7 +42,7 @@ export const MASTER_OF = [3, 1, 0, 2] as const;
 const LAST_WORDS = 3_000;
 const asAdmin = { token: ADMIN_TOKEN };
 
-/** Reserves so many units of collateral with an order that meets no other. */
+/** Reserves a number of units of collateral with an order that meets no other. */
 export const holdOf = (units: number): Limit => ({ side: 'BUY', outcome: 0, pips: 5_000, lots: units * 200 });
 
 export async function startClusterExchange(url: string): Promise<ClusterExchange> {

@@ -7,7 +7,7 @@ import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
 
 const unasked = () => createClock(() => Promise.reject(new Error('nobody asks')));
-/** A moment of `performance.now()` so long ago. */
+/** A moment of `performance.now()` in the past. */
 const ago = (ms: number): number => performance.now() - ms;
 const T = 1_800_000_000_000;
 

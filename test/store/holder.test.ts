@@ -7,7 +7,7 @@ import { type Replica, startReplica } from '../support/web-replicas';
 
 /** One of three masters has the book: statements about the store concern that node, wherever the book is. */
 const PREFIX = '{x0}:';
-/** A client of a cluster sends commands without a key to any node: of so many, one would go to the wrong node. */
+/** A client of a cluster sends commands without a key to any node: of this number, one would go to the wrong node. */
 const LOOKS = 12;
 const REST_MS = 300;
 

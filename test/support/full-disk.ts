@@ -14,7 +14,7 @@ import { ROOT } from './processes';
 export interface FullDisk {
   /** For `startDurableRedis`: a server whose write beyond the limit fails without ending the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Lets so many more bytes fit; a Redis that is started from now on finds no space at all. */
+  /** Lets a number of bytes fit; a Redis that is started from now on finds no space at all. */
   fill(redis: DurableRedis, spareBytes?: number): void;
   /** A Redis that has ended needs nothing: the next one starts with space. */
   clear(redis: DurableRedis): void;

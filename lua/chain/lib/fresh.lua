@@ -1,7 +1,7 @@
 -- Funds that came into a wallet lately. A stake that is sent on before its match is final could make the matches of many wallets
 -- fail; so an order may need more than a small value only of what has been in its wallet for BLOCKS final blocks.
 --
--- {x}:fr   hash: wallet, or wallet + market + outcome (lib/caps) -> FORMAT: `aged`, the amount that has stayed so long; `low`, the
+-- {x}:fr   hash: wallet, or wallet + market + outcome (lib/caps) -> FORMAT: `aged`, the amount that has stayed that long; `low`, the
 --          least amount since block `since`; block `last` of the latest reading (I7 I7 I6 I6); and `until`, the block up to which
 --          every block is read for it (I6, lib/ledger). It exists from the first order on that needs more
 --

@@ -13,7 +13,7 @@ local trust = {}
 
 trust.FORMAT = '>BI6I6Bc15'
 local MINUTE_MS, HOUR_MS, DAY_MS = 60000, 3600000, 86400000
--- Strikes are forgotten after so long without another.
+-- Strikes are forgotten after this time without another.
 local MEMORY_MS = 2592000000
 local STRIKES_MOST = 255
 -- The limit grows by this factor, once as many times itself has been settled.

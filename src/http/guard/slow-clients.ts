@@ -4,7 +4,7 @@ import { paceClock } from './request-pacing';
 
 /** More than headers, the largest body and the requests that wait behind it. */
 const BETWEEN_MAX_BYTES = 4_194_304;
-/** A client that takes nothing of its answer for so long is gone, or keeps it in our memory on purpose. */
+/** A client that takes nothing of its answer for this time is gone, or keeps it in our memory on purpose. */
 const UNTAKEN_MAX_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 

@@ -84,7 +84,7 @@ interface PlaceOptions {
   readonly chain: ChainPlacing | null;
 }
 
-/** On a chain matching stops so long before an order expires, so that its matches are mined in time. */
+/** On a chain matching stops this time before an order expires, so that its matches are mined in time. */
 const EXPIRY_MARGIN_SEC = 30;
 
 /** The scripts that book an order take the same keys, and begin with the same arguments. */

@@ -26,7 +26,7 @@ interface TransfersOptions {
 }
 
 const OLDER_THAN_MS = 1_000;
-/** Entries are kept so long after they were taken, in case the shard that took them loses that. */
+/** The time for which entries are kept after they were taken, in case the shard that took them loses that. */
 const KEEP_MS = 3_600_000;
 const TRIM_MAX = 1_000;
 

@@ -8,7 +8,7 @@ import { createMemoryArchive } from '../../support/memory-archive';
 const { world } = withWorlds();
 const [TOKEN, LEASE_MS, KEEP_MS] = ['the test', 60_000, 60_000];
 const YES = 0;
-/** Of so many buckets, half of the traces of bucket 20 belong into the next one. */
+/** With this number of buckets, half of the traces of bucket 20 belong into the next one. */
 const [BUCKETS, MANY] = [52, 9_000];
 
 const [PRIME, LEFT_OUT] = [1_000_000_007, 1_024];

@@ -107,7 +107,7 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
   }
 
   const copy = new Map<string, Buffer>();
-  /** Puts everything back into Redis, and lets so many of the matches leave again. */
+  /** Puts everything back into Redis, and lets a number of the matches leave again. */
   async function bring(gone: number): Promise<void> {
     const { redis: client } = exchange;
     await client.flushall();

@@ -29,7 +29,7 @@ const submitAll = (count: number, query = ''): Promise<Answer> =>
     body: { orders: Array.from({ length: count }, () => ({})) },
   });
 
-/** Pretends that this address has just used so many points at other replicas. */
+/** Pretends that this address has just used a number of points at other replicas. */
 async function owe(points: number, bucket = 'submissions', aSecond = 200): Promise<number> {
   const whole = Date.now() * 1_000 + (points * 1_000_000) / aSecond;
   await street.link.ask(`SET rl:${bucket}:${visitor.address} ${Math.trunc(whole)} EX 60`);

@@ -55,7 +55,7 @@ export class Visitor {
     };
   }
 
-  /** Pretends that so many points have just been used. */
+  /** Pretends that a number of points has just been used. */
   spend(bucket: string, points: number, step = ''): Promise<unknown> {
     return this.street.link.ask(`SET rl:${bucket}:${step}${this.address} ${points} EX 60`);
   }

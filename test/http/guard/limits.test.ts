@@ -27,7 +27,7 @@ const client = (turn: number): Client => (replicas[turn % 2] as Replica).client;
 const count = (answers: readonly Answer[], status: number): number =>
   answers.filter((a) => a.status === status).length;
 
-/** Pretends that so many requests have just come, so that the speed of this machine does not matter. */
+/** Pretends that a number of requests has just come, so that the speed of this machine does not matter. */
 async function spend(bucket: string, points: number, key: string): Promise<void> {
   const link = await openLink(exchange.redis.port);
   await link.ask(`SET rl:${bucket}:${key} ${points} EX 60`);

@@ -92,7 +92,7 @@ test('the waits of an address in debt and the time to book an order are together
   expect(PACE.debtMs).toBeLessThan(PACE.holdMs);
 });
 
-/** Requests that are no refusals, pipelined on so many connections of one address; what came back, by connection. */
+/** Requests that are no refusals, pipelined on several connections of one address; what came back, by connection. */
 function pipelined(address: string, connections: number) {
   const head = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nX-Forwarded-For: ${address}\r\n`;
   const requests = `${`${head}\r\n`.repeat(PIPELINED - 1)}${head}Connection: close\r\n\r\n`;

@@ -31,7 +31,7 @@ afterAll(() => exchange?.stop());
 
 const newMarket = (body: Record<string, unknown>): Promise<Market> => openMarket(here, ADMIN_TOKEN, body);
 
-/** One trade of so many shares at 0.50. */
+/** One trade of a number of shares at 0.50. */
 async function trade(market: Market, shares: number): Promise<void> {
   await bob.submit(market, limit('BUY', 1, 5_000, shares * 100));
   await alice.submit(market, limit('BUY', 0, 5_000, shares * 100));

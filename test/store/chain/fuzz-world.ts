@@ -83,7 +83,7 @@ export class Fuzz {
     return this.submit(wallet, side, market, outcome, size, price, type);
   }
 
-  /** Places an order, of `size` lots at so many cents, and checks the answer as far as it is about funds. */
+  /** Places an order, of `size` lots at a price in cents, and checks the answer as far as it is about funds. */
   async submit(
     wallet: string,
     side: 0 | 1,

@@ -37,7 +37,7 @@ async function settled({ isSpoilt = false } = {}) {
   };
 }
 
-/** The new blocks say that alice and bob have so many whole units of collateral and of Yes. */
+/** The new blocks say how many whole units of collateral and of Yes alice and bob have. */
 function give({ chain }: ChainBooks, ...amounts: readonly (readonly [number, number])[]): void {
   for (const [i, [cash, yes]] of amounts.entries()) {
     const wallet = chain.wallet(i === 0 ? alice : bob);

@@ -19,7 +19,7 @@ const REST_MS = 120;
 const MOVES_MIN = 3;
 const REPLICAS = 2;
 const STORY_MS = 120_000 + 30 * ORDERS;
-/** Without the door, a round of so many orders tears something, usually the first one. */
+/** Without the check of the slot, a round of this size tears something, usually the first one. */
 const ROUND = 500;
 const ROUNDS_MAX = 30;
 

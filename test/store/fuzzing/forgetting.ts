@@ -28,11 +28,11 @@ import type { StoredState, Wanted } from './stored';
 
 const TOKEN = 'the fuzz';
 const LEASE_MS = 3_600_000;
-/** Everything that is over gathers for so many operations. */
+/** The number of operations during which everything that is over gathers. */
 const EVERY = 5;
 /** Passes of the archive in one of these steps; a pass that finds nothing ends it. */
 const PASSES_MAX = 50;
-/** One in so many batches is added, and its answer is lost: the next holder of the lease takes it back. */
+/** One in this number of batches is added and its answer lost: the next holder of the lease takes it back. */
 const LOST_EVERY = 7;
 
 class Lost extends Error {}

@@ -35,7 +35,7 @@ export interface World {
   readonly deep: boolean;
 }
 
-/** A number of lots, or the most that the wallet can afford and so many lots more. */
+/** A number of lots, or that number above the most that the wallet can afford. */
 export type Size = { readonly lots: number } | { readonly all: number };
 
 /**

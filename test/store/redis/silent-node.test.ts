@@ -2,7 +2,7 @@ import { connect, disconnect, ready } from '../../../src/store/redis/connection'
 import { startTestCluster } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
-/** The client of a cluster asks a node at random whether the cluster is well: with so many, some would ask the silent one. */
+/** The client of a cluster asks a node at random whether the cluster is well: of this number, some would ask the silent one. */
 const CLIENTS = 20;
 
 test('connections that begin while a master is silent are ready, also those that wait without end', async () => {

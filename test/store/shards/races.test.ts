@@ -12,8 +12,8 @@ import type { Placing } from './placing-program';
 import { openShardWorld, type ShardWorld, walletWithHome } from './world';
 
 /**
- * A wallet's programs place orders from three processes while this one cancels all of them or raises the nonce. `SHARD_ROUNDS=100` races
- * so many wallets.
+ * A wallet's programs place orders from three processes while this one cancels all of them or raises the nonce. `SHARD_ROUNDS` is the
+ * number of wallets that are raced.
  */
 const ROUNDS = sizeOf('SHARD_ROUNDS', 6, 20);
 const PROCESSES = 3;

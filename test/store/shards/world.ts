@@ -119,7 +119,7 @@ export async function openShardWorld(options: ShardWorldOptions) {
       ...more,
     };
   }
-  /** Reserves `units` of collateral in a shard: so many shares at 0.5, twice. */
+  /** Reserves `units` of collateral in a shard: that number of shares at 0.5, twice. */
   const reserve = (shard: number, maker: string, units: number): Promise<unknown> =>
     exchange.place(order(shard, maker, 0, 0, 5_000, units * 200));
 
@@ -172,7 +172,7 @@ export async function differencesOf({ redis, run, shards }: Audited): Promise<st
 /** The journal runs in a process of its own, and these markets have no documents. */
 const IGNORED = new Set(['POSITION', 'DOCUMENT', 'NAME', 'AGENDA', 'SETTLEMENT_MISSING']);
 
-/** Wallets with a given home among so many shards. */
+/** Wallets with a given home among a number of shards. */
 export function walletWithHome(home: number, count: ShardCount, skip = 0): string {
   let left = skip;
   for (let i = 1; ; i++) {

@@ -8,7 +8,7 @@ import { type Case, RESTING, startTwoTraders, type TwoTraders } from './two-trad
 
 type Scenario = (traders: TwoTraders) => Promise<Answer>;
 
-/** More than a burst; the long form sends so many that several seconds of the rate are used up, too. */
+/** More than a burst; the long form also uses up several seconds of the rate. */
 const FLOOD = sizeOf('FLOOD', 150, 500);
 const AT_ONCE = 40;
 const RACES = 40;
