@@ -140,7 +140,9 @@ export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions
   const choice = EXTENSIONS.filter(({ variable }) => variable === undefined).map(({ name }) => name);
   const unknown = names.find((name) => !choice.includes(name));
   if (unknown !== undefined) {
-    const problem = `must be all, none, or a list of ${choice.join(', ')}`;
+    const { variable } = EXTENSIONS.find(({ name }) => name === unknown) ?? {};
+    const own = variable === undefined ? '' : `; ${variable} chooses ${unknown}`;
+    const problem = `must be all, none, or a list of ${choice.join(', ')}${own}`;
     throw new ConfigError([{ variable: 'EXTENSIONS', given: unknown, problem }]);
   }
   return EXTENSIONS.filter(({ name, variable }) => variable !== undefined || names.includes(name));

@@ -15,6 +15,7 @@ import { upOf } from '../store/health/health';
 import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import { isFull } from '../store/redis/unreachable';
+import { chosenExtensions } from './extensions';
 import { observe } from './metrics';
 import type { Running } from './process';
 import { runStartupChecks } from './startup-checks';
@@ -34,6 +35,8 @@ const readinessOf = ({ health }: Store): Promise<Readiness> =>
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
   const wrong = config.chain === null ? null : operatorProblem(config.chain);
   if (wrong !== null) throw new ConfigError([wrong]);
+  // A worker uses none of them, and refuses a wrong name as the web processes do.
+  chosenExtensions(config);
   const store = await createStore(config, log);
   await runStartupChecks(config, store);
   const { clock, standings, metrics } = store;

@@ -101,6 +101,15 @@ test('no path of an extension is served or documented', async () => {
     expect([page, (await exchange.client.get(page)).status]).toEqual([page, 404]);
 });
 
-test('a name that no extension has is a bad configuration', async () => {
-  await expect(exchange.replica({ EXTENSIONS: 'site,nothing' })).rejects.toThrow(/EXTENSIONS must be/);
+test('a name that no extension has is a bad configuration of every process', async () => {
+  const env = { EXTENSIONS: 'site,nothing' };
+  await expect(exchange.replica(env)).rejects.toThrow(/EXTENSIONS must be/);
+  const config = loadConfig({ ...ENVIRONMENT, ...env, REDIS_URL: exchange.redis.url, LOG_LEVEL: 'silent' });
+  await expect(
+    startWorker(config, createLogger(config, 'worker', { write: () => undefined })),
+  ).rejects.toThrow(/EXTENSIONS must be/);
+});
+
+test('an extension with a variable of its own is refused with the name of that variable', async () => {
+  await expect(exchange.replica({ EXTENSIONS: 'archive' })).rejects.toThrow(/ARCHIVE_URL chooses archive/);
 });

@@ -21,12 +21,15 @@ export async function examineWatched(
   nowMs: number,
 ): Promise<readonly Check[]> {
   const [first] = shards;
-  const ofShards = shards.map(async (keys, shard) => {
+  const ofShard = async (keys: Keys, shard: number): Promise<readonly Check[]> => {
     const checks = [await epoch(redis, keys, nowMs), await worker(redis, keys)];
     return shards.length === 1
       ? checks
       : checks.map((check) => ({ ...check, name: `${check.name}-${shard}` }));
-  });
-  const runs = first ? await examineRuns({ redis, keys: first }, nowMs) : [];
-  return [...(await Promise.all(ofShards)).flat(), ...runs];
+  };
+  const [ofShards, runs] = await Promise.all([
+    Promise.all(shards.map(ofShard)),
+    first ? examineRuns({ redis, keys: first }, nowMs) : [],
+  ]);
+  return [...ofShards.flat(), ...runs];
 }

@@ -74,17 +74,17 @@ export async function nameSilent(redis: RedisClient, shards: readonly Keys[]): P
  */
 export async function examineShards(options: ShardsOptions): Promise<readonly Check[]> {
   const { redis, shards, silences } = options;
-  const ofShards = shards.map(async (keys, shard): Promise<readonly Check[]> => {
+  const ofShard = async (keys: Keys, shard: number): Promise<readonly Check[]> => {
     const why = silences.get(shard);
     if (why !== undefined)
       return [
         { name: 'shard', verdict: 'fail', detail: `${toldPlace(redis, keys)} does not answer: ${why}` },
       ];
     return unlessSilent('shard', () => examineShard({ ...options, keys }));
-  });
+  };
   return [
     ...(await examineServers(options)),
-    ...together(await Promise.all(ofShards)),
+    ...together(await Promise.all(shards.map(ofShard))),
     ...(await unlessSilent('mode', () => modes(options))),
     ...(await amongAll(options, 'channels', channels)),
     ...(await amongAll(options, 'account logs', marks)),

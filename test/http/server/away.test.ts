@@ -37,6 +37,7 @@ const everything = (): (() => Promise<Answer>)[] => [
   () => alice.post(`/markets/${market.id}/orders/cancel-all`),
   // Creating a nonce needs no Redis; using it does.
   () => alice.signInOnce(),
+  () => exchange.client.get('/admin/overview', { token: ADMIN_TOKEN }),
   () => exchange.client.get('/readyz'),
 ];
 
