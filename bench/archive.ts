@@ -14,6 +14,7 @@ import { createMatches } from '../src/store/settlement/matches';
 import { createSettlements } from '../src/store/settlement/settlements';
 import { createEngine } from '../src/store/verbs/engine';
 import { startPostgres, type TestPostgres } from '../test/support/postgres-server';
+import { READERS } from '../test/support/readers';
 import { benchTraces, signedAt } from './archive-traces';
 import { request, wallet } from './engine';
 import { round } from './figures';
@@ -148,7 +149,7 @@ export async function archiving(
   let failure: Error | null = null;
   const job = startArchiving({
     forgetting: createForgetting({ redis, run, keys, archive, keepMs: 0 }),
-    openSource: () => openSource({ redis, keys, now: Date.now, keepMs: 0 }),
+    openSource: () => openSource({ redis, keys, readers: READERS, now: Date.now, keepMs: 0 }),
     onError: (error) => {
       failure = error;
     },

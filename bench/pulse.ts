@@ -2,6 +2,7 @@ import { createOutboxLag } from '../src/store/outbox/lag';
 import { unpackMark } from '../src/store/records/candle';
 import { createKeys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
+import { READERS } from '../test/support/readers';
 import { slope } from './figures';
 
 /** The backlog of everything that follows a match. */
@@ -22,7 +23,7 @@ const keys = createKeys();
 
 /** Reads the state of one market; all times come from Redis, by its ids. */
 export function createPulse(redis: RedisClient, marketId: string): () => Promise<Pulse> {
-  const lag = createOutboxLag({ redis, keys, now: Date.now });
+  const lag = createOutboxLag({ redis, keys, readers: READERS, now: Date.now });
 
   /** The time from the first unprocessed entry to the latest. */
   async function secondsBehind(stream: string, done: string): Promise<number> {

@@ -1,10 +1,12 @@
 #!lua flags=allow-oom
 -- trim_outbox: deletes the oldest outbox entries that every reader has processed. While a required reader has stored no
--- position, it deletes nothing, because that reader may not have started yet. It waits for the archive up to a bound.
+-- position, it deletes nothing, because that reader may not have started yet. It waits up to a bound for the archive, and for a
+-- reader that it need not have: that of an extension which the caller does not have, and other processes may have or had. Beyond
+-- the bound such a reader loses its position, and starts again with a gap (start_reader).
 --
--- KEYS     1 {x}:out   2 {x}:readers
--- ARGV     1 milliseconds for which every entry is kept   2 the most entries kept for that reason: beyond this number, the
---          oldest entries that every reader has processed are deleted, whatever their time
+-- KEYS     1 {x}:out   2 {x}:readers   3 {x}:sum
+-- ARGV     1 milliseconds for which every entry is kept   2 the most entries kept for that reason, or for a reader that is not
+--          required: beyond this number, the oldest entries that every reader has processed are deleted, whatever their time
 --          3 the most entries to delete   4... the required readers
 -- Returns  the number of entries deleted
 -- Emits    nothing
@@ -25,17 +27,20 @@ if positions.archive and redis.call('XLEN', KEYS[1]) > ARCHIVE_BEHIND_MAX then
   positions.archive = nil
   redis.call('HDEL', KEYS[2], 'archive')
 end
+local needed = { archive = true }
 for i = 4, #ARGV do
+  needed[ARGV[i]] = true
   if not positions[ARGV[i]] then
     return 0
   end
 end
-local oldest_ms, oldest_index = math.huge, 0
-for _, position in pairs(positions) do
+local slowest, oldest_ms, oldest_index = nil, math.huge, 0
+for name, position in pairs(positions) do
   local ms, index = position:match('^(%d+)-(%d+)$')
   ms, index = tonumber(ms), tonumber(index)
-  if ms < oldest_ms or ms == oldest_ms and index < oldest_index then
-    oldest_ms, oldest_index = ms, index
+  local is_same = ms == oldest_ms and index == oldest_index
+  if ms < oldest_ms or ms == oldest_ms and index < oldest_index or is_same and needed[name] then
+    slowest, oldest_ms, oldest_index = name, ms, index
   end
 end
 local function drop(ms, index, most)
@@ -43,13 +48,23 @@ local function drop(ms, index, most)
 end
 
 local kept_ms, most = math.max(0, outbox.now_ms() - tonumber(ARGV[1])), tonumber(ARGV[3])
+local dropped = 0
 if oldest_ms < kept_ms then
-  return drop(oldest_ms, oldest_index, most)
+  dropped = drop(oldest_ms, oldest_index, most)
+else
+  dropped = drop(kept_ms, 0, most)
 end
-local dropped = drop(kept_ms, 0, most)
 local surplus = redis.call('XLEN', KEYS[1]) - tonumber(ARGV[2])
 if dropped > 0 or surplus <= 0 then
   return dropped
 end
--- An entry's time is never before the time of the entry before it. So after this clock was ahead once, entries stay young longer.
-return drop(oldest_ms, oldest_index, math.min(most, surplus))
+if oldest_ms >= kept_ms then
+  -- An entry's time is never before the time of the entry before it. So after this clock was ahead once, entries stay young longer.
+  dropped = drop(oldest_ms, oldest_index, math.min(most, surplus))
+end
+-- Nothing before its position is left, so all of these entries wait for it.
+if dropped == 0 and not needed[slowest] then
+  redis.call('HDEL', KEYS[2], slowest)
+  redis.call('HSET', KEYS[3], 'gap:' .. slowest, positions[slowest])
+end
+return dropped

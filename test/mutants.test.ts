@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BUGS as OF_CHAIN } from './chain/planted';
+import { JOURNAL } from './extensions/portfolio/planted';
 import { BUGS as OF_PROCESSES } from './faults/planted';
 import { findInModule } from './faults/planted-program';
 import { BUGS as OF_CHAIN_FUNDS } from './store/chain/planted';
 import { FORGETTING } from './store/fuzzing/planted-forgetting';
-import { JOURNAL } from './store/fuzzing/planted-journal';
 import { patchOf, REPLACED } from './store/fuzzing/planted-replacing';
 import { ENDING, ONE_MATCH, TRADING } from './store/fuzzing/planted-trading';
 import { findPlaces } from './store/fuzzing/scripts';

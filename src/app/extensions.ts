@@ -11,18 +11,23 @@ import type { Congestion } from '../extensions/chain/store/congestion';
 import type { ChainLedger } from '../extensions/chain/store/ledger';
 import { CONSOLE } from '../extensions/console/extension';
 import { PEOPLE } from '../extensions/people/extension';
+import { PORTFOLIO } from '../extensions/portfolio/extension';
 import { SHARDS } from '../extensions/shards/extension';
 import { SITE } from '../extensions/site/extension';
 import type { WebPart } from '../http/context';
+import type { QueueName } from '../jobs/queues';
 import type { Chore } from '../jobs/schedule';
 import type { Logger } from '../log';
 import type { Sample } from '../metrics/metrics';
+import type { AuditCheck } from '../store/audit/audit';
 import type { Check } from '../store/health/doctor';
 import type { ShardArchive } from '../store/lists/archived-reads';
 import type { Markets } from '../store/markets/markets';
+import { CORE_READERS } from '../store/outbox/outbox';
 import type { Reads } from '../store/reads/reads';
 import type { Keys } from '../store/redis/keys';
 import type { Settlements } from '../store/settlement/settlements';
+import type { ShardParts } from '../store/shard';
 import type { Silences } from '../store/shards/doctor';
 import type { Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
@@ -42,8 +47,19 @@ export interface Extension {
   readonly api?: ApiPart;
   /** Adds its commands to those of operators. */
   readonly commands?: AddCommands;
+  /** Its readers of the outbox, which is trimmed behind them (lua/trim_outbox.lua). */
+  readonly readers?: readonly string[];
+  /** Its checks of the audit. */
+  readonly auditChecks?: readonly AuditCheck[];
+  /** What a worker repeats for it in each shard. */
+  readonly chores?: readonly ShardChore[];
   /** Opens its part of a web process. */
   web?(host: WebHost): WebPart;
+}
+
+/** A chore of each shard. */
+export interface ShardChore extends Pick<Chore, 'name' | 'everyMs'> {
+  open(store: Pick<Store, 'redis' | 'run'>, shard: ShardParts): Chore['run'];
 }
 
 /** The web process that an extension becomes a part of. */
@@ -51,6 +67,8 @@ export interface WebHost {
   readonly config: Config;
   readonly log: Logger;
   readonly store: Store;
+  /** The queues of all jobs. */
+  readonly queues: readonly QueueName[];
   /** The number of web processes. */
   readonly replicas: () => Promise<number>;
 }
@@ -130,6 +148,7 @@ export const EXTENSIONS: readonly Extension[] = [
   CHAIN,
   CONSOLE,
   PEOPLE,
+  PORTFOLIO,
   SHARDS,
   SITE,
 ];
@@ -151,6 +170,20 @@ export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions
 /** The commands that these extensions add for operators. */
 export const commandsOf = (extensions: readonly Extension[]): readonly AddCommands[] =>
   extensions.flatMap(({ commands }) => commands ?? []);
+
+/** The readers of the outbox of an exchange with these extensions. */
+export const readersOf = (extensions: readonly Extension[]): readonly string[] => [
+  ...CORE_READERS,
+  ...extensions.flatMap(({ readers }) => readers ?? []),
+];
+
+/** The checks that these extensions add to the audit. */
+export const auditChecksOf = (extensions: readonly Extension[]): readonly AuditCheck[] =>
+  extensions.flatMap(({ auditChecks }) => auditChecks ?? []);
+
+/** What the worker of an exchange with these extensions repeats in each shard, besides the chores of the core. */
+export const choresOf = (extensions: readonly Extension[]): readonly ShardChore[] =>
+  extensions.flatMap(({ chores }) => chores ?? []);
 
 /** The interface of an exchange with these extensions. */
 export const apiOf = (extensions: readonly Extension[]): Api =>

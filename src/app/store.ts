@@ -26,7 +26,7 @@ import { type BetweenShards, openOverShards } from '../store/shards/exchange';
 import { healthOverShards } from '../store/shards/health';
 import { createShardWatch } from '../store/shards/shard-watch';
 import { createEngine, type Engine } from '../store/verbs/engine';
-import type { ChainBooks } from './extensions';
+import { auditChecksOf, type ChainBooks, chosenExtensions, readersOf } from './extensions';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -187,6 +187,7 @@ async function openWaiting(config: Config, log: Logger, waitMs: number, beside: 
 
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
+  const extensions = chosenExtensions(config);
   const redis = await openConnection(config, log, waitMs);
   const nodes = await openWaiting(config, log, waitMs, redis);
   const metrics = createMetrics();
@@ -197,9 +198,20 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const clock = createClock(() => runProbe(run, createKeys()));
   const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const scale = chainScale(config.collateralDecimals);
-  const shared = { config, redis, run, clock, scale, grantMicro, checksum: checksumAddress };
+  const readers = readersOf(extensions);
+  const shared = {
+    config,
+    redis,
+    run,
+    clock,
+    scale,
+    grantMicro,
+    readers,
+    auditChecks: auditChecksOf(extensions),
+    checksum: checksumAddress,
+  };
   const keysOfShards = Array.from({ length: config.shards }, (_, shard) => createKeys(shard));
-  const archives = openArchives(config, { redis, run, clock, log, shards: keysOfShards });
+  const archives = openArchives(config, { redis, run, clock, log, readers, shards: keysOfShards });
   const parts = archives.shards.map((archive, shard) =>
     // The time of the exchange is that of its first shard.
     openShard(
@@ -232,6 +244,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     clock,
     metrics,
     scale,
+    readers,
     shardWatch: createShardWatch({ redis, keys: createKeys(), count: config.shards }),
   };
 }

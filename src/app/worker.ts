@@ -4,6 +4,7 @@ import { ConfigError } from '../config/report';
 import { choresOfShards } from '../jobs/chores';
 import { choresOverShards } from '../jobs/over-shards';
 import { createQueueCounts } from '../jobs/queue-counts';
+import { queuesOf } from '../jobs/queues';
 import { startSchedule } from '../jobs/schedule';
 import { settleShards } from '../jobs/settlement';
 import { choresBetween } from '../jobs/shard-chores';
@@ -15,7 +16,8 @@ import { upOf } from '../store/health/health';
 import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import { isFull } from '../store/redis/unreachable';
-import { chosenExtensions } from './extensions';
+import type { ShardParts } from '../store/shard';
+import { choresOf, chosenExtensions } from './extensions';
 import { observe } from './metrics';
 import type { Running } from './process';
 import { runStartupChecks } from './startup-checks';
@@ -35,8 +37,7 @@ const readinessOf = ({ health }: Store): Promise<Readiness> =>
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
   const wrong = config.chain === null ? null : operatorProblem(config.chain);
   if (wrong !== null) throw new ConfigError([wrong]);
-  // A worker uses none of them, and refuses a wrong name as the web processes do.
-  chosenExtensions(config);
+  const extensions = chosenExtensions(config);
   const store = await createStore(config, log);
   await runStartupChecks(config, store);
   const { clock, standings, metrics } = store;
@@ -54,7 +55,16 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const onChain = store.books?.work(store);
   const archiving = store.archives.work();
   const chores = choresOfShards(config, store);
-  const ofShards = settlements.map(({ reconciler }, shard) => [...(chores[shard] ?? []), reconciler]);
+  const added = choresOf(extensions);
+  const ofShards = settlements.map(({ reconciler }, shard) => [
+    ...(chores[shard] ?? []),
+    ...added.map(({ name, everyMs, open }) => ({
+      name,
+      everyMs,
+      run: open(store, store.shards[shard] as ShardParts),
+    })),
+    reconciler,
+  ]);
   const betweenShards = choresBetween(store, (from, to) => {
     metrics.brokenChannel(from, to);
     log.error({ from, to }, 'a shard lost collateral that it had sent to another one: it is there twice');
@@ -76,7 +86,10 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const queues = createQueueCounts(
     connection,
     (error) => log.debug({ err: error.message }, 'queues'),
-    config.shards,
+    queuesOf(
+      config.shards,
+      added.map(({ name }) => name),
+    ),
   );
   observe('worker', { ...store, config, eventLoop, queues });
   metrics.sample(() => [

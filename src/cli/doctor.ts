@@ -7,9 +7,9 @@ import { table } from './table';
 
 /** Prints one line for each check; exit 1 when a check fails. */
 export const doctor: Command = async ({ store, say }) => {
-  const { config, redis, run, keys } = store;
+  const { config, redis, run, keys, readers } = store;
   const isProduction = config.nodeEnv === 'production';
-  const options = { redis, run, promised: config.durability, isProduction };
+  const options = { redis, run, readers, promised: config.durability, isProduction };
   const shards = store.shards.map((shard) => shard.keys);
   const isOne = shards.length === 1;
   const silences: Silences = isOne ? new Map() : await findSilences(redis, shards);

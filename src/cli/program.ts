@@ -1,10 +1,9 @@
 import { Argument, Command as Commander, Option } from 'commander';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
-import { address, hash, SURE, wholeNumber } from './arguments';
+import { hash, SURE, wholeNumber } from './arguments';
 import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
-import { rebuildJournal } from './journal';
 import { acceptLoss } from './loss';
 import {
   createMarket,
@@ -54,15 +53,6 @@ export function createProgram(
         setMode({ ...(mode === undefined ? {} : { mode }), ...(message === undefined ? {} : { message }) }),
       ),
     );
-  program
-    .command('journal')
-    .description("the wallets' positions and activity")
-    .command('rebuild')
-    .description(
-      'put them right from matches, payouts and the moves they name; safe while the exchange trades',
-    )
-    .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
-    .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   addHistory(program, choose);
   program
     .command('doctor')

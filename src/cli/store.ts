@@ -4,7 +4,6 @@ import type { MarketId } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
 import type { Check } from '../store/health/doctor';
-import type { JournalRebuild } from '../store/journal/rebuild';
 import type { ShardArchive } from '../store/lists/archived-reads';
 import type { Markets } from '../store/markets/markets';
 import type { Actions } from '../store/people/operator-log';
@@ -14,6 +13,7 @@ import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Matches } from '../store/settlement/matches';
 import type { Settlements } from '../store/settlement/settlements';
+import type { ShardParts } from '../store/shard';
 import type { Silences } from '../store/shards/doctor';
 import type { BetweenShards } from '../store/shards/exchange';
 import type { Engine } from '../store/verbs/engine';
@@ -28,10 +28,12 @@ export interface CliStore {
   /** That of the first shard. */
   readonly archive: ShardArchive;
   /** One, unless the exchange has several. */
-  readonly shards: readonly {
-    readonly keys: Keys;
-    readonly archive: ShardArchive;
-  }[];
+  readonly shards: readonly Pick<
+    ShardParts,
+    'keys' | 'archive' | 'archivedReads' | 'matches' | 'settlements' | 'standings'
+  >[];
+  /** The readers of the outbox. */
+  readonly readers: readonly string[];
   /** The keys of the shard that has the market. */
   keysOf(id: MarketId): Promise<Keys>;
   /** Null where the exchange has one shard. */
@@ -45,7 +47,6 @@ export interface CliStore {
   readonly matches: Matches;
   readonly actions: Actions;
   readonly audit: Audit;
-  readonly journalRebuild: JournalRebuild;
   readonly scale: ChainScale;
   /** The books of funds on a chain, which only the commands of that extension know; null with paper funds. */
   readonly books: object | null;

@@ -14,7 +14,6 @@ import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
 import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
-import type { JournalReads } from '../store/journal/reads';
 import type { Markets } from '../store/markets/markets';
 import type { Joining } from '../store/people/joining';
 import type { Actions } from '../store/people/operator-log';
@@ -74,7 +73,6 @@ export interface HttpDeps {
   readonly marketList: MarketList;
   /** What operators see of the shards; null with one. */
   readonly shardOf: (id: MarketId) => Promise<number | null>;
-  readonly journal: JournalReads;
   readonly joining: Joining;
   readonly verifier: OrderVerifier;
   /** Null where no node is configured: only keys sign then. */

@@ -14,13 +14,11 @@ import { adminEndpoints } from './routes/admin';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
-import { journalEndpoints } from './routes/journal';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
 import { orderReadEndpoints } from './routes/order-reads';
 import { orderEndpoints } from './routes/orders';
-import { portfolioEndpoints } from './routes/portfolio';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
 import { createApplication } from './server/application';
@@ -130,8 +128,6 @@ function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...bookEndpoints(context, cached),
     ...marketEndpoints(context, cached),
     ...meEndpoints(context),
-    ...journalEndpoints(context),
-    ...portfolioEndpoints(context),
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),

@@ -1,7 +1,6 @@
 import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
 import { type CandleWriter, createCandleWriter } from '../store/candles/writer';
-import type { Journal } from '../store/journal/journal';
 import type { ArchivedReads } from '../store/lists/archived-reads';
 import { type Agenda, createAgenda } from '../store/markets/agenda';
 import type { Markets } from '../store/markets/markets';
@@ -23,7 +22,6 @@ interface ChoresOptions {
   readonly agenda: Agenda;
   readonly outbox: Outbox;
   readonly candles: CandleWriter;
-  readonly journalWriter: Journal;
   readonly clock: Clock;
   readonly raisedNonces: () => Promise<ReadonlyMap<string, number>>;
 }
@@ -33,7 +31,6 @@ const TRIM_EVERY_MS = 5_000;
 const CLOSE_EVERY_MS = 1_000;
 const WIND_UP_EVERY_MS = 500;
 const INVALIDATE_EVERY_MS = 1_000;
-const BOOK_EVERY_MS = 1_000;
 /** The most bounded steps in one tick; the next tick continues. */
 const STEPS_MAX = 1_000;
 
@@ -50,7 +47,6 @@ export function createChores({
   outbox,
   clock,
   candles,
-  journalWriter,
   raisedNonces,
 }: ChoresOptions): Chore[] {
   return [
@@ -98,14 +94,6 @@ export function createChores({
         await runEachMarket(await agenda.ending(), markets.windUp);
       },
     },
-    {
-      // A request for a wallet's books first records the missing entries; this chore keeps their number small.
-      name: 'keep-journal',
-      everyMs: BOOK_EVERY_MS,
-      async run() {
-        for (let step = 0; step < STEPS_MAX && (await journalWriter.extend()); step++);
-      },
-    },
     createPriceChore(candles),
   ];
 }
@@ -117,21 +105,22 @@ export interface ChoreStore {
   readonly clock: Clock;
   /** The engine of all shards. */
   readonly engine: Engine;
+  /** The readers of the outbox. */
+  readonly readers: readonly string[];
   readonly shards: readonly {
     readonly keys: Keys;
     readonly archivedReads: ArchivedReads;
     readonly engine: Engine;
     readonly ownMarkets: Markets;
-    readonly journalWriter: Journal;
   }[];
 }
 
 /** The chores of each shard. */
 export const choresOfShards = (
   { shards: count }: Pick<Config, 'shards'>,
-  { redis, run, clock, engine: whole, shards }: ChoreStore,
+  { redis, run, clock, engine: whole, readers, shards }: ChoreStore,
 ): Chore[][] =>
-  shards.map(({ keys, archivedReads, engine, ownMarkets, journalWriter }, shard) => {
+  shards.map(({ keys, archivedReads, engine, ownMarkets }, shard) => {
     const slotKey = { redis, run, keys };
     const isHome = (address: string): boolean => homeOf(addressBytes(address), count) === shard;
     // The home of a wallet tells its nonce to the other shards before it takes the wallet off its list.
@@ -139,11 +128,10 @@ export const choresOfShards = (
       (isHome(address) ? whole : engine).invalidateAll(address, nonce);
     return createChores({
       clock,
-      journalWriter,
       markets: ownMarkets,
       engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
       agenda: createAgenda(slotKey),
-      outbox: createOutbox(slotKey),
+      outbox: createOutbox({ ...slotKey, readers }),
       candles: createCandleWriter({ ...slotKey, archivedReads }),
       raisedNonces: createRaisedNonces(slotKey),
     });

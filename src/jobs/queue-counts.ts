@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { QUEUE_OPTIONS, queuesOf } from './queues';
+import { QUEUE_OPTIONS, type QueueName } from './queues';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
@@ -21,9 +21,9 @@ export interface QueueCounts {
 export function createQueueCounts(
   connection: ConnectionOptions,
   onError: (error: Error) => void,
-  shards = 1,
+  names: readonly QueueName[],
 ): QueueCounts {
-  const queues = queuesOf(shards).map(({ name, prefix }) => {
+  const queues = names.map(({ name, prefix }) => {
     const queue = new Queue(name, { connection, ...QUEUE_OPTIONS, prefix });
     queue.on('error', onError);
     return queue;

@@ -36,13 +36,15 @@ const CHORE_QUEUES = [
   'close-markets',
   'wind-up-markets',
   'count-candles',
-  'keep-journal',
 ] as const;
 /** The chores of an exchange with several shards; see shard-chores.ts. */
 const SHARD_QUEUES = ['finish-transfers', 'finish-markets', 'enforce-mode'] as const;
 
-/** All queues, for the board and the metrics. */
-export const queuesOf = (shards: number): readonly QueueName[] => [
+/** All queues, for the board and the metrics; `added` are the chores of extensions. */
+export const queuesOf = (shards: number, added: readonly string[]): readonly QueueName[] => [
   ...Array.from({ length: shards }, (_, shard) => settlementQueueOf(shard)),
-  ...[...CHORE_QUEUES, ...(shards > 1 ? SHARD_QUEUES : [])].map((name) => ({ name, prefix: JOBS_PREFIX })),
+  ...[...CHORE_QUEUES, ...added, ...(shards > 1 ? SHARD_QUEUES : [])].map((name) => ({
+    name,
+    prefix: JOBS_PREFIX,
+  })),
 ];

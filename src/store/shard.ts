@@ -1,13 +1,9 @@
 import type { Config } from '../config/load';
 import type { ChainScale } from '../exchange/order';
 import type { Micro } from '../exchange/units';
-import { type Audit, createAudit } from './audit/audit';
+import { type Audit, type AuditCheck, createAudit } from './audit/audit';
 import { createHistory, type History } from './candles/history';
 import { createDurabilityChecks, type ShardDurabilityChecks } from './health/durability';
-import { createJournal, type Journal } from './journal/journal';
-import { createJournalReads, type JournalReads } from './journal/reads';
-import { createJournalRebuild, type JournalRebuild } from './journal/rebuild';
-import { createStoredLines } from './journal/stored';
 import type { ArchivedReads, ShardArchive } from './lists/archived-reads';
 import { type AccountLogs, createAccountLogs } from './outbox/account-log';
 import { createOutboxLag, type LagGauge } from './outbox/lag';
@@ -35,6 +31,10 @@ export interface SharedParts {
   /** The balance of an unknown wallet. */
   readonly grantMicro: Micro;
   readonly archive: ShardArchive;
+  /** The readers of the outbox. */
+  readonly readers: readonly string[];
+  /** The checks that extensions add to the audit. */
+  readonly auditChecks: readonly AuditCheck[];
 }
 
 /** The parts that keep and read the data of one shard. With one shard they are the store's. */
@@ -48,9 +48,6 @@ export interface ShardParts {
   readonly marketList: MarketList;
   readonly settlements: Settlements;
   readonly matches: Matches;
-  readonly journalWriter: Journal;
-  readonly journal: JournalReads;
-  readonly journalRebuild: JournalRebuild;
   readonly joining: Joining;
   readonly presence: Presence;
   readonly actions: Actions;
@@ -72,23 +69,9 @@ function openJoining(slotKey: Door): Joining {
   return chain === null ? joining : { ...joining, join: joinWithoutGrant(redis, keys, clock.now) };
 }
 
-/** Keeps, reads and corrects journals. */
-function openJournals(
-  parts: Door & Pick<ShardParts, 'archivedReads' | 'matches' | 'settlements'>,
-  doubts: () => number,
-) {
-  const journalWriter = createJournal({ ...parts, doubts });
-  const lines = createStoredLines(parts);
-  return {
-    journalWriter,
-    journal: createJournalReads({ ...parts, lines, journal: journalWriter }),
-    journalRebuild: createJournalRebuild({ ...parts, journal: journalWriter }),
-  };
-}
-
 export function openShard(shared: SharedParts, keys: Keys): ShardParts {
   const slotKey: Door = { ...shared, keys };
-  const { config, redis, run, clock, checksum, archive } = slotKey;
+  const { config, redis, run, clock, checksum, archive, readers } = slotKey;
   const { funds } = config;
   const archivedReads = archive.reads;
   const standings = createDurabilityChecks({ redis, run, keys, promised: config.durability });
@@ -108,13 +91,12 @@ export function openShard(shared: SharedParts, keys: Keys): ShardParts {
     marketList: createMarketList({ ...slotKey, history, doubts, view: reads.view }),
     settlements,
     matches,
-    ...openJournals({ ...slotKey, archivedReads, matches, settlements }, doubts),
     joining: openJoining(slotKey),
     presence: createPresence(slotKey),
     actions: createActions(slotKey),
     broadcasts: createBroadcasts({ redis, run, keys, archivedReads }),
     accounts: createAccountLogs(slotKey),
-    outboxLag: createOutboxLag({ redis, keys, now: clock.now }),
+    outboxLag: createOutboxLag({ redis, keys, readers, now: clock.now }),
     audit: createAudit({ ...slotKey, archivedReads }),
   };
 }

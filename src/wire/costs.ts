@@ -16,10 +16,9 @@ export interface Cost {
 }
 
 /** The points of a list with a filter. What it did not look at is given back afterwards. */
-const FILTERED = 10;
+export const FILTERED = 10;
 /** The points of a search in the texts of all markets. */
 export const SEARCH = 3;
-const PORTFOLIO = 10;
 const TICKERS_PER_POINT = 5;
 const HASHES_PER_POINT = 10;
 
@@ -44,22 +43,21 @@ const cancel = (words: string): Cost => ({ bucket: 'cancels-by-ip', points: () =
 const rowsOf = (page: PageSize, query: Query): number => pointsOfRows(() => limitOf(query, page));
 
 /** A list that may look at rows which it does not show. */
-const filtered = (page: PageSize, isFiltered: (query: Query) => boolean, words: string): Cost =>
+export const filtered = (page: PageSize, isFiltered: (query: Query) => boolean, words: string): Cost =>
   reads((query) => Math.max(rowsOf(page, query), isFiltered(query) ? FILTERED : 1), words);
 
-const hasOneOf =
+export const hasOneOf =
   (...names: readonly string[]) =>
   (query: Query): boolean =>
     names.some((name) => query.has(name));
-const always = (): boolean => true;
 /** Open orders have a list of their own. */
 const isFilteredOrders = (query: Query): boolean =>
   hasOneOf('side', 'marketId', 'clientOrderId')(query) || (query.get('status') ?? ['open'])[0] !== 'open';
 
 const SIGN_IN = free('1 of `signIn`');
 const OPERATORS = free('none; a wrong token 1 of `admin-tokens`');
-const LOOKED = `1 for each ${ROWS_PER_POINT} rows looked at`;
-const HELD_FILTERED = `${LOOKED}; with a filter ${FILTERED} until it is answered`;
+export const LOOKED = `1 for each ${ROWS_PER_POINT} rows looked at`;
+export const HELD_FILTERED = `${LOOKED}; with a filter ${FILTERED} until it is answered`;
 const ORDER = `${SUBMISSION_COSTS.order}; a dry run ${SUBMISSION_COSTS.dryRun}; a refused FOK or a wrong signature ${SUBMISSION_COSTS.refusedFok}`;
 
 /** The operations that do not cost a read, or not one. */
@@ -81,20 +79,7 @@ export const CORE_COSTS: Readonly<Record<string, Cost>> = {
     `1 for each ${TICKERS_PER_POINT} ids`,
   ),
   [`GET ${PATHS.myOrders}`]: filtered(PAGE_SIZES.orders, isFilteredOrders, HELD_FILTERED),
-  // A wallet's trades are among its other lines, and all of its positions are in one piece.
-  [`GET ${PATHS.myTrades}`]: filtered(
-    PAGE_SIZES.journal,
-    always,
-    `${LOOKED}; ${FILTERED} until it is answered`,
-  ),
-  [`GET ${PATHS.myActivity}`]: filtered(PAGE_SIZES.journal, hasOneOf('marketId'), HELD_FILTERED),
-  [`GET ${PATHS.myPositions}`]: filtered(
-    PAGE_SIZES.journal,
-    always,
-    `1 for each ${ROWS_PER_POINT} positions of the wallet; ${FILTERED} until it is answered`,
-  ),
   [`GET ${PATHS.myBalances}`]: reads(() => 1, `1 for each ${ROWS_PER_POINT} tokens`),
-  [`GET ${PATHS.myPortfolio}`]: reads(() => PORTFOLIO, String(PORTFOLIO)),
   [`POST ${PATHS.submit}`]: submission(ORDER),
   [`POST ${PATHS.replace}`]: submission(ORDER),
   [`POST ${PATHS.batch}`]: submission(`as many as its orders: each ${ORDER}`),

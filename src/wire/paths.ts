@@ -36,10 +36,6 @@ export const PATHS = {
   myBalances: '/me/balances',
   faucet: '/me/faucet',
   myNonce: '/me/nonce',
-  myPositions: '/me/positions',
-  myPortfolio: '/me/portfolio',
-  myTrades: '/me/trades',
-  myActivity: '/me/activity',
 
   adminMarkets: '/admin/markets',
   adminOpen: '/admin/markets/{id}/open',

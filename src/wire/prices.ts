@@ -1,8 +1,11 @@
 import type { BookFacts, Level } from '../exchange/facts';
 import type { OutcomeIndex } from '../exchange/market';
 import { yesPrice } from '../exchange/match';
-import { WORTH_PER_ONE } from '../exchange/portfolio';
-import { formatLots, formatPips, formatScaled, type Lots, type Pips } from '../exchange/units';
+import { formatLots, formatPips, formatScaled, type Lots, PIPS_PER_ONE, type Pips } from '../exchange/units';
+
+/** The value of a token, in tenths of a pip. */
+export const WORTH_PER_PIP = 10;
+export const WORTH_PER_ONE = PIPS_PER_ONE * WORTH_PER_PIP;
 
 /** A midpoint may lie between two pips, so half pips make it exact. */
 const HALF_PIP_DECIMALS = 5;

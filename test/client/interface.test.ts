@@ -1,6 +1,7 @@
 import type * as client from 'ctf-exchange-client';
 import { isBooked } from 'ctf-exchange-client';
 import type { presentComment, presentMe, presentProfile } from '../../src/extensions/people/wire/answers';
+import type { presentPosition, presentTradeActivity } from '../../src/extensions/portfolio/wire/answers';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
 import type { presentCandles } from '../../src/wire/answers/candles';
@@ -11,7 +12,6 @@ import type {
   presentUpdate,
 } from '../../src/wire/answers/events';
 import type { presentHistory } from '../../src/wire/answers/history';
-import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/answers/journal';
 import type {
   presentEvent,
   presentMarket,
@@ -25,7 +25,7 @@ import type {
   presentReplaced,
   presentSubmission,
 } from '../../src/wire/answers/order';
-import type { presentTrade } from '../../src/wire/answers/trade';
+import type { presentTrade, presentTradeOf } from '../../src/wire/answers/trade';
 import type { presentProblem } from '../../src/wire/problem';
 import { API_PATHS } from '../support/api';
 import type { OpenMarket } from '../support/trader';

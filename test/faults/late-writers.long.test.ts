@@ -1,7 +1,7 @@
 import type { Market } from '../../src/exchange/facts';
+import { createJournal } from '../../src/extensions/portfolio/store/journal';
 import { createSettle } from '../../src/jobs/settle';
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { createJournal } from '../../src/store/journal/journal';
 import { unpackEntry } from '../../src/store/records/position';
 import type { MatchRef } from '../../src/store/records/settlement';
 import type { RunScript } from '../../src/store/redis/scripts';

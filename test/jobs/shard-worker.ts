@@ -1,15 +1,17 @@
+import { keepJournal } from '../../src/extensions/portfolio/jobs/keeping';
+import { openJournal } from '../../src/extensions/portfolio/store/open';
 import { createChores } from '../../src/jobs/chores';
 import { choresOverShards } from '../../src/jobs/over-shards';
 import { startSchedule } from '../../src/jobs/schedule';
 import { startSettlement } from '../../src/jobs/settlement';
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { createJournal } from '../../src/store/journal/journal';
 import { createAgenda } from '../../src/store/markets/agenda';
 import { createOutbox } from '../../src/store/outbox/outbox';
 import { createSpread } from '../../src/store/outbox/spread';
 import { connect, ready } from '../../src/store/redis/connection';
 import { createKeys } from '../../src/store/redis/keys';
 import { createRaisedNonces } from '../../src/store/verbs/invalidate';
+import { READERS } from '../support/readers';
 import { READY_MS } from '../support/waiting';
 import { openSettling, scale } from './settling';
 
@@ -39,11 +41,11 @@ export async function runShardWorker(urls: readonly string[], count: number): Pr
     ...createChores({
       ...world,
       agenda: createAgenda(world),
-      outbox: createOutbox(world),
+      outbox: createOutbox({ ...world, readers: READERS }),
       candles: createCandleWriter(world),
-      journalWriter: createJournal(world),
       raisedNonces: createRaisedNonces(world),
     }),
+    keepJournal(openJournal(world, { ...world, standings: world })),
     ...(settlements[shard] ? [{ ...settlements[shard].reconciler, everyMs: 2_000 }] : []),
   ]);
   const now = worlds[0]?.clock.now ?? Date.now;

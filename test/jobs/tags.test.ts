@@ -41,10 +41,10 @@ test('the jobs of every other shard are in the stretch of slots that has its dat
 });
 
 test('one shard has the queues that it always had, and each further shard one queue more', () => {
-  const one = queuesOf(1);
+  const one = queuesOf(1, []);
   expect(one[0]).toEqual({ name: 'settlement', prefix: '{jobs}' });
   expect([...new Set(one.map(({ prefix }) => prefix))]).toEqual(['{jobs}']);
-  const four = queuesOf(4);
+  const four = queuesOf(4, []);
   expect(four.slice(0, 4)).toEqual([
     { name: 'settlement', prefix: '{jobs}' },
     { name: 'settlement-1', prefix: '{j1.43}' },

@@ -1,6 +1,7 @@
-import { createJournal } from '../../src/store/journal/journal';
-import { createOutbox, READERS } from '../../src/store/outbox/outbox';
+import { createJournal } from '../../src/extensions/portfolio/store/journal';
+import { createOutbox } from '../../src/store/outbox/outbox';
 import { unpackPositions } from '../../src/store/records/position';
+import { READERS } from '../support/readers';
 import { type Settling, startSettling } from './settling';
 
 let world: Settling;
@@ -31,7 +32,7 @@ test('a worker that trims before it keeps the journal loses no trade to it', asy
   await traded();
   await note('broadcast');
   await note('settlement');
-  const { trim } = createOutbox({ ...world, keepMs: KEEP_MS });
+  const { trim } = createOutbox({ ...world, readers: READERS, keepMs: KEEP_MS });
   expect(await trim()).toBe(0);
   await createJournal(world).catchUp();
   let size = 0n;
@@ -49,7 +50,7 @@ test.each(READERS)(
   async (late) => {
     const { redis, keys } = world;
     await traded();
-    const { trim } = createOutbox({ ...world, keepMs: KEEP_MS });
+    const { trim } = createOutbox({ ...world, readers: READERS, keepMs: KEEP_MS });
     for (const reader of READERS) if (reader !== late) await note(reader);
     expect(await trim()).toBe(0);
     const entries = await redis.xrange(keys.outbox, '-', '+');
@@ -64,5 +65,5 @@ test.each(READERS)(
 test('entries that every reader has processed are kept for a minute', async () => {
   await traded();
   for (const reader of READERS) await note(reader);
-  expect(await createOutbox(world).trim()).toBe(0);
+  expect(await createOutbox({ ...world, readers: READERS }).trim()).toBe(0);
 });

@@ -22,6 +22,7 @@ import { broadcastsOverShards } from '../../src/store/shards/broadcasts';
 import { createDirectory, partOf } from '../../src/store/shards/directory';
 import { durabilityOverShards } from '../../src/store/shards/durability';
 import { createEngine } from '../../src/store/verbs/engine';
+import { READERS } from '../support/readers';
 import { ENVIRONMENT } from '../support/settings';
 import { READY_MS } from '../support/waiting';
 
@@ -47,6 +48,8 @@ export async function openShards(url: string, logged: string[] = []) {
     checksum: checksumAddress,
     grantMicro: GRANT,
     archive: NO_ARCHIVE,
+    readers: READERS,
+    auditChecks: [],
   };
   const shards = Array.from({ length: COUNT }, (_, k) => {
     const keys = createKeys(k);

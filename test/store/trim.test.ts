@@ -2,6 +2,7 @@ import { createOutbox } from '../../src/store/outbox/outbox';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { createKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
+import { READERS } from '../support/readers';
 import { startTestRedis } from '../support/redis';
 import { READY_MS } from '../support/waiting';
 
@@ -25,7 +26,12 @@ async function withOutbox(story: (redis: ReturnType<typeof connect>) => Promise<
 
 /** Trims until it deletes nothing more; resolves with the number of entries left. */
 function outboxOf(redis: ReturnType<typeof connect>, keepMax?: number) {
-  const outbox = createOutbox({ run: createScripts(redis), keys, ...(keepMax !== undefined && { keepMax }) });
+  const outbox = createOutbox({
+    run: createScripts(redis),
+    keys,
+    readers: READERS,
+    ...(keepMax !== undefined && { keepMax }),
+  });
   return async (): Promise<number> => {
     while ((await outbox.trim()) > 0);
     return redis.xlen(keys.outbox);

@@ -20,6 +20,8 @@ interface ArchivesParts {
   readonly log: Logger;
   /** The keys of each shard. */
   readonly shards: readonly Keys[];
+  /** The other readers of the outbox. */
+  readonly readers: readonly string[];
 }
 
 /** A shard's archive with its database, which only this extension uses. */
@@ -49,7 +51,10 @@ export function shardArchive(parts: {
 }
 
 /** Opens the archive of each shard. Without ARCHIVE_URL nothing leaves Redis. */
-export function openArchives(config: Config, { redis, run, clock, log, shards }: ArchivesParts): Archives {
+export function openArchives(
+  config: Config,
+  { redis, run, clock, log, shards, readers }: ArchivesParts,
+): Archives {
   const { archiveUrl: url } = config;
 
   const onError = (error: Error): void => log.warn({ err: error.message }, 'archive');
@@ -77,7 +82,7 @@ export function openArchives(config: Config, { redis, run, clock, log, shards }:
     samples: ({ archive, ...shard }) =>
       archiveSamples({ redis, clock, ...shard, archive: databaseOf(archive) }),
     examine: (silences) => examineArchives(config, { redis, clock, shards: databases }, silences),
-    work: () => archiveShards(config, { redis, run, clock, shards: databases }, log),
+    work: () => archiveShards(config, { redis, run, clock, readers, shards: databases }, log),
     stop() {
       for (const { archive } of databases) void archive?.close().catch(() => undefined);
     },

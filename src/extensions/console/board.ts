@@ -2,21 +2,21 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { QUEUE_OPTIONS, queuesOf } from '../../jobs/queues';
+import { QUEUE_OPTIONS, type QueueName } from '../../jobs/queues';
 
 /** Bull Board over every queue, to be mounted at `basePath`. The caller checks who may see it. */
 export function createBoard({
   connection,
   basePath,
-  shards = 1,
+  queues: names,
   onError,
 }: {
   connection: ConnectionOptions;
   basePath: string;
-  shards?: number;
+  queues: readonly QueueName[];
   onError: (error: Error) => void;
 }) {
-  const queues = queuesOf(shards).map(({ name, prefix }) => {
+  const queues = names.map(({ name, prefix }) => {
     const queue = new Queue(name, { connection, ...QUEUE_OPTIONS, prefix });
     queue.on('error', onError);
     return queue;

@@ -12,8 +12,8 @@ import { tradeId } from '../../store/records/order-views';
 import { signedOf } from '../../store/records/signed-order';
 import { presentBalances } from '../../wire/answers/account';
 import { EVENTS } from '../../wire/answers/events';
-import { presentTradeOf } from '../../wire/answers/journal';
 import { presentOrder } from '../../wire/answers/order';
+import { presentTradeOf } from '../../wire/answers/trade';
 
 /** Orders read in one call. */
 const TOGETHER_MAX = 50;

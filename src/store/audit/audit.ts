@@ -15,7 +15,7 @@ import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { isFull } from '../redis/unreachable';
-import { createMatches } from '../settlement/matches';
+import { createMatches, type Matches } from '../settlement/matches';
 import { createSettlements, ENDED } from '../settlement/settlements';
 import { readMatches } from './archived-part';
 import { createChanges, OutboxLost } from './changes';
@@ -33,7 +33,6 @@ import {
 import { checkNames, readDocuments } from './check-names';
 import { checkOrders } from './check-orders';
 import { checkNumbers, checkOutbox } from './check-outbox';
-import { checkPositions } from './check-positions';
 import { checkSettlementRecords } from './check-records';
 import { createSettlementChecks, type SettlementChecks } from './check-settlements';
 import { checkFees, checkTotals } from './check-totals';
@@ -54,8 +53,25 @@ export interface AuditOptions {
   readonly archive?: Pick<ShardArchive, 'health'>;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
+  /** The checks of extensions; none by default. */
+  readonly auditChecks?: readonly AuditCheck[];
   /** The memory that this process may still use; by default the rest of its heap. */
   readonly freeBytes?: () => number;
+}
+
+/** A check that an extension adds, after those of the core. */
+export type AuditCheck = (audited: Audited) => Promise<void>;
+
+/** What such a check looks at. */
+export interface Audited extends Pick<AuditOptions, 'redis' | 'run' | 'keys'> {
+  readonly matches: Pick<Matches, 'load'>;
+  readonly findings: Findings;
+  /** Called after each step; other work of the process goes on meanwhile. */
+  readonly onStep: () => Promise<void>;
+  /** Null with paper funds. */
+  readonly funds: FundsMark | null;
+  /** Every account of the snapshot, that of the fees included. */
+  readonly accounts: Iterable<string>;
 }
 
 /** The exchange has more orders than fit into the memory of this process. */
@@ -156,9 +172,9 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
     funds: funds === null ? 'paper' : 'chain',
   });
   const onStep = async () => yieldToEventLoop();
-  // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
-  if (funds === null)
-    await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
+  const { auditChecks = [] } = options;
+  for (const check of auditChecks)
+    await check({ redis, run, keys, matches, findings, onStep, funds, accounts: snapshot.accounts() });
   await checkWhole(options, findings);
   const differences = findings.list();
   const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };

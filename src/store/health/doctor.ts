@@ -28,6 +28,8 @@ export interface DoctorOptions {
   /** In production it counts as a failure instead of a warning. */
   readonly isProduction: boolean;
   readonly promised: Promised;
+  /** The readers of the outbox. */
+  readonly readers: readonly string[];
 }
 
 const REDIS_MAJOR_MIN = 7;
@@ -262,7 +264,8 @@ async function layoutOf({ redis, keys }: DoctorOptions): Promise<Check> {
 }
 
 /** Checks the exchange itself. */
-async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
+async function exchange(options: DoctorOptions, nowMs: number): Promise<Check[]> {
+  const { redis, keys } = options;
   const [{ mode, message }, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
     redis.get(keys.restoring),
@@ -278,7 +281,7 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
   checks.push(
     await epoch(redis, keys, nowMs),
     await worker(redis, keys),
-    await outbox(redis, keys, nowMs),
+    await outbox(options, nowMs),
     await dates(redis, keys, nowMs),
     await dust(redis, keys),
   );
@@ -288,8 +291,8 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
 }
 
 /** Checks the backlog of the slowest reader of the outbox: beyond BACKLOG_MAX new orders are refused. */
-async function outbox(redis: RedisClient, keys: Keys, nowMs: number): Promise<Check> {
-  const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
+async function outbox({ redis, keys, readers: names }: DoctorOptions, nowMs: number): Promise<Check> {
+  const { length, readers } = await createOutboxLag({ redis, keys, readers: names, now: () => nowMs }).look();
   const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
   const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
   const late = readers.find(({ reader, seconds }) => reader === 'settlement' && seconds > LAG_WARN_SEC);

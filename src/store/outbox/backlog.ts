@@ -1,11 +1,11 @@
 import type { LagGauge } from './lag';
-import type { ReaderName } from './outbox';
+import { CORE_READERS } from './outbox';
 
 /** When a reader of the outbox has more unprocessed entries, new orders are refused (`BACKLOG`, docs/use/interface.md). */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
-/** A request for the journal first records the missing entries, so that its answer is complete. */
-const ON_DEMAND: ReaderName = 'journal';
+/** New orders wait for no reader of an extension. */
+const WAITED_FOR: ReadonlySet<string> = new Set(CORE_READERS);
 
 export interface Backlog {
   /** Whether the readers of the outbox were too far behind for new orders at the last check. */
@@ -24,7 +24,7 @@ export function watchBacklog(lag: LagGauge, most = BACKLOG_MAX): Backlog {
     looking = true;
     try {
       const { readers } = await lag.look();
-      tooLong = readers.some(({ reader, unprocessed }) => reader !== ON_DEMAND && unprocessed > most);
+      tooLong = readers.some(({ reader, unprocessed }) => WAITED_FOR.has(reader) && unprocessed > most);
     } catch {
       // Without Redis no order is booked either, so the last result stays.
     } finally {

@@ -3,12 +3,12 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isCommand } from './book-update';
-import { decodeEvent, READERS, type ReaderName } from './outbox';
+import { decodeEvent } from './outbox';
 import { readStreamRange } from './stream-range';
 import type { Broadcasts } from './update-log';
 
 export interface ReaderLag {
-  readonly reader: ReaderName;
+  readonly reader: string;
   /** The number of entries that the reader has not processed; at most one check's worth below the true number, never above it. */
   readonly unprocessed: number;
   /** Age of the oldest unprocessed entry; 0 when there is none. */
@@ -40,6 +40,8 @@ const COMMANDS_LOOKED_AT = 100;
 interface Options {
   readonly redis: RedisClient;
   readonly keys: Keys;
+  /** The readers of this exchange. */
+  readonly readers: readonly string[];
   readonly now: () => number;
 }
 
@@ -51,7 +53,7 @@ export interface LagGauge {
  * Measures how far the readers of the outbox are behind. Redis shows how many entries were ever added to a stream, but not
  * how many follow an id. So each check is kept as an anchor, and a reader's position is placed between two anchors.
  */
-export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
+export function createOutboxLag({ redis, keys, readers: names, now }: Options): LagGauge {
   let anchors: Anchor[] = [];
 
   async function look(): Promise<OutboxLag> {
@@ -60,11 +62,11 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
       return {
         length: 0,
         added: 0,
-        readers: READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })),
+        readers: names.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })),
       };
     note({ id: info.lastId, added: info.added });
     const readers: ReaderLag[] = [];
-    for (const reader of READERS) {
+    for (const reader of names) {
       const position = positions[reader] ?? NO_ENTRY;
       const isDone = !isBefore(position, info.lastId);
       const unprocessed = isDone ? 0 : await behind(position, info.added, info.length);

@@ -1,7 +1,7 @@
 import { NO_ENTRY } from '../redis/entry-id';
 import type { Key, Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import type { ReaderName } from './outbox';
+import type { CoreReader } from './outbox';
 
 /** The right to read the outbox under a name, for one process at a time. A token identifies the holder. */
 export interface Lease {
@@ -22,7 +22,7 @@ interface LeaseOptions {
 
 export function createLease(
   { redis, run, keys }: LeaseOptions,
-  reader: ReaderName | 'archive',
+  reader: CoreReader | 'archive',
   key: Key<'lease' | 'relayLease' | 'archiveLease'>,
 ): Lease {
   const hold = async (token: string, lifeMs: number, position: string): Promise<boolean> =>
@@ -52,11 +52,7 @@ export function createPlainLease(
 }
 
 /** Returns a reader's position. For a new reader it stores the beginning, so that trimming keeps all entries for it. */
-export async function positionOf(
-  redis: RedisClient,
-  keys: Keys,
-  reader: ReaderName | 'archive',
-): Promise<string> {
+async function positionOf(redis: RedisClient, keys: Keys, reader: CoreReader | 'archive'): Promise<string> {
   const noted = await redis.hget(keys.readers, reader);
   if (noted === null) await redis.hsetnx(keys.readers, reader, NO_ENTRY);
   return noted ?? NO_ENTRY;

@@ -101,11 +101,11 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
 }
 
 /**
- * The readers of the outbox, by the names under which they store their positions (`keys.readers`). A reader without a
- * position starts at the first entry.
+ * The readers of the outbox that every exchange has, by the names under which they store their positions (`keys.readers`). A
+ * reader without a position starts at the first entry. Extensions add theirs (`readersOf` of src/app/extensions.ts).
  */
-export const READERS = ['broadcast', 'settlement', 'journal'] as const;
-export type ReaderName = (typeof READERS)[number];
+export const CORE_READERS = ['broadcast', 'settlement'] as const;
+export type CoreReader = (typeof CORE_READERS)[number];
 
 /** The time for which entries are kept for readers without a stored position, as the private channels. */
 const KEEP_MS = 60_000;
@@ -120,21 +120,30 @@ const TRIM_STEP = 10_000;
 interface OutboxOptions {
   readonly run: RunScript;
   readonly keys: Keys;
+  /** The readers of this exchange. */
+  readonly readers: readonly string[];
   /** The time for which every entry is kept, and the most entries kept for that reason. */
   readonly keepMs?: number;
   readonly keepMax?: number;
 }
 
 export interface Outbox {
-  /** trim_outbox: returns the number of entries deleted. It deletes none before each of READERS has started. */
+  /** trim_outbox: returns the number of entries deleted. It deletes none before each of the readers has started. */
   trim(): Promise<number>;
 }
 
 /** XTRIM by length would delete entries that a slow reader has not read. */
-export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions): Outbox {
+export function createOutbox({
+  run,
+  keys,
+  readers,
+  keepMs = KEEP_MS,
+  keepMax = KEEP_MAX,
+}: OutboxOptions): Outbox {
   return {
     async trim(): Promise<number> {
-      return run('trim_outbox', [keys.outbox, keys.readers], [keepMs, keepMax, TRIM_STEP, ...READERS]);
+      const scriptKeys = [keys.outbox, keys.readers, keys.sums] as const;
+      return run('trim_outbox', scriptKeys, [keepMs, keepMax, TRIM_STEP, ...readers]);
     },
   };
 }

@@ -8,10 +8,10 @@ import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
 import { createLease, type Lease } from './lease';
-import type { ReaderName } from './outbox';
+import type { CoreReader } from './outbox';
 
 /** Its name among the readers of the outbox. */
-const READER: ReaderName = 'broadcast';
+const READER: CoreReader = 'broadcast';
 /** The most updates in one call of publish_updates (UPDATES_MAX there). */
 const PUBLISH_MAX = 100;
 /** Matches or logs read in one call. */

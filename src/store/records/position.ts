@@ -6,7 +6,7 @@ import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move } from './moves';
 import type { MatchRef } from './settlement';
 
 /**
- * The journal's record of a wallet (src/store/journal/journal.ts), packed:
+ * The journal's record of a wallet (src/extensions/portfolio/store/journal.ts), packed:
  *
  * {x}:ps:<address>  hash: market -> Yes, then No: size, cost, realized I8 (two's complement, micro-units), opened at I6 ms
  * {x}:ac:<address>  list, oldest first: type B, time I6 ms, market c8, then for a trade the sequence of its match I6, else

@@ -198,7 +198,8 @@ export const VERBS = {
   hold_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease'], 'readers'], 4).replies<Flag>(),
   release_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease']], 1).replies<Flag>(),
   publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
-  trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
+  trim_outbox: verb(['outbox', 'readers', 'sums'], 3, { args: true }).replies<number>(),
+  start_reader: verb(['readers', 'outbox', 'sums'], 1).replies<Buffer>(),
   open_log: verb(['accountLog', 'accountMarks', 'outbox'], 1).replies<[first: Buffer, last: Buffer]>(),
   log_events: verb(['lease', 'accountMarks', 'outbox'], 3, {
     keys: 'accountLog',

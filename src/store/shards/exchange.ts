@@ -4,12 +4,10 @@ import type { ShardParts, SharedParts } from '../shard';
 import { type ChannelOptions, type Channels, createChannels } from '../verbs/channels';
 import type { Engine } from '../verbs/engine';
 import { createShards } from '../verbs/shards';
-import { createWalletShards } from '../verbs/wallet-shards';
 import { auditOverShards } from './audit';
 import { broadcastsOverShards } from './broadcasts';
 import { createDirectory, type Directory } from './directory';
 import { durabilityOverShards } from './durability';
-import { journalRebuildOverShards } from './journal-rebuild';
 import { marketListOverShards } from './market-list';
 import { createListing } from './markets';
 import { presenceOverShards } from './presence';
@@ -91,10 +89,6 @@ export function openOverShards(
     broadcasts: broadcastsOverShards(
       directory,
       parts.map((part) => part.broadcasts),
-    ),
-    journalRebuild: journalRebuildOverShards(
-      parts.map((part) => part.journalRebuild),
-      createWalletShards(channels, config.shards),
     ),
     audit: auditOverShards({ redis, shards, parts: parts.map((part) => part.audit) }),
   };

@@ -1,6 +1,5 @@
 import type { History } from '../candles/history';
 import type { DurabilityChecks } from '../health/durability';
-import type { JournalReads } from '../journal/reads';
 import type { ArchivedReads } from '../lists/archived-reads';
 import type { LagGauge } from '../outbox/lag';
 import type { Joining } from '../people/joining';
@@ -12,7 +11,6 @@ import type { Channels } from '../verbs/channels';
 import { createWalletShards } from '../verbs/wallet-shards';
 import type { Directory } from './directory';
 import { joiningOverShards } from './joining';
-import { journalOverShards } from './journal';
 import { createOrderPlaces } from './order-places';
 import { lagOverShards } from './overview';
 import { historyOverShards, readsOverShards } from './reads';
@@ -21,7 +19,6 @@ import { settlementsOverShards } from './settlements';
 /** The parts that read. */
 export interface Reading {
   readonly reads: Reads;
-  readonly journal: JournalReads;
   readonly settlements: Settlements;
   readonly history: History;
   readonly joining: Joining;
@@ -51,7 +48,6 @@ export function readingOverShards(options: ReadingOptions): Reading {
   const places = createOrderPlaces({ redis, shards: shards.map((shard) => shard.keys), parts: of('reads') });
   return {
     reads: readsOverShards({ ...options, wallets, places }),
-    journal: journalOverShards(of('journal'), directory, wallets),
     settlements: settlementsOverShards(of('settlements'), directory, places),
     history: historyOverShards(of('history'), directory),
     joining: joiningOverShards(of('joining'), wallets),

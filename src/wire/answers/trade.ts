@@ -1,7 +1,7 @@
-import { settlementOf, type TradeFacts } from '../../exchange/facts';
+import { type BookedOrder, settlementOf, type TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
-import { SIDES } from '../../exchange/match';
-import { formatLots, formatMicro, formatPips } from '../../exchange/units';
+import { feeAssetOf, SIDES } from '../../exchange/match';
+import { formatLots, formatMicro, formatPips, type Micro, type Pips } from '../../exchange/units';
 import { iso } from '../prices';
 
 /** A public trade: side, outcome, token and price are the taker's. */
@@ -26,5 +26,35 @@ export function presentTrade(fill: TradeFacts, terms: MarketTerms) {
       settlementStatus: fill.settlementStatus ?? 'MATCHED',
       transactionHash: fill.transactionHash ?? null,
     }),
+  };
+}
+
+/** One order's side of a fill. */
+export interface SideFacts {
+  readonly role: 'MAKER' | 'TAKER';
+  readonly order: BookedOrder;
+  /** In the order's own token. */
+  readonly pricePips: Pips;
+  readonly feeMicro: Micro;
+}
+
+/** A line of GET /me/trades, and `trade:update`: the public trade, and the part of the wallet's own order in it. */
+export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketTerms) {
+  const { role, order, pricePips, feeMicro } = side;
+  return {
+    ...presentTrade(fill, terms),
+    role,
+    own: {
+      orderHash: order.orderHash,
+      clientOrderId: order.clientOrderId,
+      role,
+      side: SIDES[order.side],
+      outcomeIndex: order.outcome,
+      tokenId: terms.tokenIds[order.outcome],
+      price: formatPips(pricePips),
+      size: formatLots(fill.sizeLots),
+      fee: formatMicro(feeMicro),
+      feeAsset: feeAssetOf(order.side, order.outcome),
+    },
   };
 }

@@ -7,15 +7,15 @@ import type { Leaving } from '../../../src/extensions/archive/store/leaving';
 import { type Found, openSource, type Source } from '../../../src/extensions/archive/store/source';
 import { verifyArchive } from '../../../src/extensions/archive/verify/verify';
 import { createSettle } from '../../../src/jobs/settle';
-import { createAudit } from '../../../src/store/audit/audit';
 import { createCandleWriter } from '../../../src/store/candles/writer';
-import { READERS } from '../../../src/store/outbox/outbox';
 import { decodeMarket } from '../../../src/store/records/market';
 import { hashBytes } from '../../../src/store/records/order';
 import { isBefore, NO_ENTRY } from '../../../src/store/redis/entry-id';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';
+import { createAudit } from '../../support/audit';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../../support/postgres';
+import { READERS } from '../../support/readers';
 import { until } from '../../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 import { openTrading, settled, type Trading } from './trading';
@@ -57,7 +57,7 @@ describeWithPostgres('an exchange with an archive', () => {
       return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
     };
     let nowMs = await now();
-    const source = await openSource({ redis, keys, now: () => nowMs, keepMs: 0 });
+    const source = await openSource({ redis, keys, readers: READERS, now: () => nowMs, keepMs: 0 });
     return {
       ...source,
       async next() {

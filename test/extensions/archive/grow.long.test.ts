@@ -13,6 +13,7 @@ import { createShell } from '../../cli/shell';
 import { openSettling } from '../../jobs/settling';
 import { walletWithHome } from '../../store/shards/world';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../../support/postgres';
+import { READERS } from '../../support/readers';
 import { startTestRedis } from '../../support/redis';
 import { until } from '../../support/waiting';
 
@@ -47,7 +48,8 @@ describeWithPostgres('an exchange with an archive that gets a second shard', () 
     const failures: string[] = [];
     const running = startArchiving({
       forgetting: createForgetting({ redis, run: world.run, keys, archive, keepMs: 0 }),
-      openSource: () => openSource({ redis, keys, now: () => Date.now() + 1_000, keepMs: 0 }),
+      openSource: () =>
+        openSource({ redis, keys, readers: READERS, now: () => Date.now() + 1_000, keepMs: 0 }),
       onError: ({ message }) => failures.push(message),
     });
     try {

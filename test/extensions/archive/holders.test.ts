@@ -6,6 +6,7 @@ import { openSource } from '../../../src/extensions/archive/store/source';
 import { withWorlds } from '../../store/engine/setup';
 import { alice } from '../../support/engine-world';
 import { createMemoryArchive } from '../../support/memory-archive';
+import { READERS } from '../../support/readers';
 import { until } from '../../support/waiting';
 
 /** Processes that hold the lease of the archive one after the other. */
@@ -79,7 +80,7 @@ test('the worker keeps its lease while a transaction takes long, and goes on whe
         return forgetting.open();
       },
     },
-    openSource: () => openSource({ redis, keys, now: () => world().now(), keepMs: 0 }),
+    openSource: () => openSource({ redis, keys, readers: READERS, now: () => world().now(), keepMs: 0 }),
     upkeep: () => Promise.reject(new Error('a dump goes on')),
     onError: ({ message }) => failures.push(message),
   });
@@ -120,7 +121,7 @@ test('a worker that stops does not wait for an archive that does not answer, and
       keepMs: 0,
       archive: { ...memory, append, breakOff },
     }),
-    openSource: () => openSource({ redis, keys, now: () => world().now(), keepMs: 0 }),
+    openSource: () => openSource({ redis, keys, readers: READERS, now: () => world().now(), keepMs: 0 }),
     onError: () => undefined,
     stopMs: 1,
   });

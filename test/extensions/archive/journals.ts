@@ -1,10 +1,14 @@
 import type { Archive } from '../../../src/extensions/archive/archive';
 import { NOTHING } from '../../../src/extensions/archive/archive';
 import { createArchivedReads } from '../../../src/extensions/archive/store/archived-reads';
-import { createJournal } from '../../../src/store/journal/journal';
-import { createJournalReads, type JournalReads, type JournalRow } from '../../../src/store/journal/reads';
-import { createJournalRebuild } from '../../../src/store/journal/rebuild';
-import { createStoredLines } from '../../../src/store/journal/stored';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
+import {
+  createJournalReads,
+  type JournalReads,
+  type JournalRow,
+} from '../../../src/extensions/portfolio/store/reads';
+import { createJournalRebuild } from '../../../src/extensions/portfolio/store/rebuild';
+import { createStoredLines } from '../../../src/extensions/portfolio/store/stored';
 import { FORGOTTEN } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
 import { unpackEntry } from '../../../src/store/records/position';

@@ -3,14 +3,14 @@ import { isFinal } from '../../../src/exchange/status';
 import { type Archive, NOTHING } from '../../../src/extensions/archive/archive';
 import { createForgetting } from '../../../src/extensions/archive/store/forgetting';
 import { openSource } from '../../../src/extensions/archive/store/source';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { createCandleWriter } from '../../../src/store/candles/writer';
-import { createJournal } from '../../../src/store/journal/journal';
 import type { ArchivedOrder } from '../../../src/store/lists/archived-reads';
-import { READERS } from '../../../src/store/outbox/outbox';
 import { FORGOTTEN, LEFT, SETTLEMENT } from '../../../src/store/records/layout';
 import { addressBytes, decodeFills, decodeOrder, hashBytes, hashHex } from '../../../src/store/records/order';
 import { settlementName } from '../../../src/store/records/settlement';
 import type { Auditing } from '../../store/audit/auditing';
+import { READERS } from '../../support/readers';
 
 const RANK_STEP = 1_000;
 
@@ -126,7 +126,7 @@ export async function leaveAll(exchange: Auditing, archive: Archive): Promise<Go
   const forgetting = createForgetting({ redis, run, keys, archive, keepMs: 0 });
   expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
   await forgetting.open();
-  const source = await openSource({ redis, keys, now, keepMs: 0 });
+  const source = await openSource({ redis, keys, readers: READERS, now, keepMs: 0 });
   const gone = { orders: 0, matches: 0, lines: 0 };
   for (let more = true; more; ) {
     const found = await source.next();

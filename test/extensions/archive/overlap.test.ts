@@ -9,6 +9,7 @@ import type { RunScript } from '../../../src/store/redis/scripts';
 import { withWorlds } from '../../store/engine/setup';
 import { alice, bob, carla, START_SECOND, YES } from '../../support/engine-world';
 import { createMemoryArchive } from '../../support/memory-archive';
+import { READERS } from '../../support/readers';
 import { until } from '../../support/waiting';
 
 /** While Redis forgets a batch, the archive takes the next one: what holds between the two, and when one of them fails. */
@@ -238,7 +239,7 @@ test('a worker that stops ends what it has begun: the batch that Redis forgets a
   const failures: Error[] = [];
   const archiving = startArchiving({
     forgetting,
-    openSource: () => openSource({ redis, keys, now, keepMs: 0 }),
+    openSource: () => openSource({ redis, keys, readers: READERS, now, keepMs: 0 }),
     onError: (error) => failures.push(error),
   });
   await has('forget 1 begins');

@@ -15,8 +15,8 @@ import { createForgetting } from '../../../src/extensions/archive/store/forgetti
 import { openSource } from '../../../src/extensions/archive/store/source';
 import { writeBackup } from '../../../src/extensions/backup/store/backup';
 import { restoreBackup } from '../../../src/extensions/backup/store/restore';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import type { RunningRedis } from '../../../src/local/redis';
-import { createJournal } from '../../../src/store/journal/journal';
 import { createSpread } from '../../../src/store/outbox/spread';
 import { createActions } from '../../../src/store/people/operator-log';
 import { addressBytes } from '../../../src/store/records/order';
@@ -24,6 +24,7 @@ import { createKeys } from '../../../src/store/redis/keys';
 import { createScripts, scriptSources } from '../../../src/store/redis/scripts';
 import { openSettling, scale } from '../../jobs/settling';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../../support/postgres';
+import { READERS } from '../../support/readers';
 import { startTestRedis } from '../../support/redis';
 import { until } from '../../support/waiting';
 
@@ -180,7 +181,13 @@ describeWithPostgres('the archive of several shards', () => {
       startArchiving({
         forgetting: { ...forgetting, lease: spread(forgetting.lease) },
         openSource: () =>
-          openSource({ redis, keys: createKeys(shard), now: () => Date.now() + 1_000, keepMs: 0 }),
+          openSource({
+            redis,
+            keys: createKeys(shard),
+            readers: READERS,
+            now: () => Date.now() + 1_000,
+            keepMs: 0,
+          }),
         onError: ({ message }) => failures.push(message),
         lookMs: 250,
       }),

@@ -1,14 +1,14 @@
 import { createForgetting } from '../../../src/extensions/archive/store/forgetting';
 import { archiveProgress } from '../../../src/extensions/archive/store/progress';
 import { openSource } from '../../../src/extensions/archive/store/source';
-import { createJournal } from '../../../src/store/journal/journal';
-import { READERS } from '../../../src/store/outbox/outbox';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { addressBytes } from '../../../src/store/records/order';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { withWorlds } from '../../store/engine/setup';
 import { alice, bob, NO, START_SECOND, YES } from '../../support/engine-world';
 import { createMemoryArchive } from '../../support/memory-archive';
+import { READERS } from '../../support/readers';
 import { createLeavingWorld } from './leaving-world';
 
 /** Everything that is over is found: by the outbox, and by the sweep of a new holder of the lease. */
@@ -43,7 +43,7 @@ function archiving() {
     const forgetting = createForgetting({ redis, run: through, keys, archive, keepMs: 0 });
     await forgetting.lease.take(TOKEN, LEASE_MS);
     await forgetting.open();
-    const source = await openSource({ redis, keys, now, keepMs: 0 });
+    const source = await openSource({ redis, keys, readers: READERS, now, keepMs: 0 });
     for (let pass = 0; ; pass++) {
       expect(pass).toBeLessThan(PASSES_MAX);
       const found = await source.next();

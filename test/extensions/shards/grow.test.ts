@@ -1,6 +1,6 @@
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { type GrowOptions, type GrowStep, growShards } from '../../../src/extensions/shards/store/grow';
 import type { RunningRedis } from '../../../src/local/redis';
-import { createJournal } from '../../../src/store/journal/journal';
 import { CASH } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';

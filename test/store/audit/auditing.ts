@@ -8,7 +8,6 @@ import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import { createSettle } from '../../../src/jobs/settle';
-import { createAudit } from '../../../src/store/audit/audit';
 import { runProbe } from '../../../src/store/health/health';
 import { createMarkets } from '../../../src/store/markets/markets';
 import type { MatchRef } from '../../../src/store/records/settlement';
@@ -18,6 +17,7 @@ import { createScripts, type RedisClient } from '../../../src/store/redis/script
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';
 import { createEngine } from '../../../src/store/verbs/engine';
+import { createAudit } from '../../support/audit';
 import { signedAs } from '../fuzzing/requests';
 
 const GRANT = micro(1_000_000_000_000);

@@ -1,7 +1,7 @@
 import { DIFFERENCE_KINDS } from '../../../src/exchange/audit';
 import { chainScale } from '../../../src/exchange/order';
 import type { RunningRedis } from '../../../src/local/redis';
-import { createAudit } from '../../../src/store/audit/audit';
+import { createAudit } from '../../support/audit';
 import { startTestRedis } from '../../support/redis';
 import { type Found, openAuditing, type Stage, told } from './auditing';
 import { spoiltBooks } from './spoilt-books';

@@ -1,4 +1,4 @@
-import { createJournal } from '../../../src/store/journal/journal';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { addressBytes } from '../../../src/store/records/order';
 import { settlementName } from '../../../src/store/records/settlement';
 import { type Corruption, changed, type Stage } from './auditing';

@@ -1,8 +1,8 @@
 import { previewEnding } from '../../../src/extensions/console/store/ending';
-import { createAudit } from '../../../src/store/audit/audit';
 import { CHAIN_CASH, CHAIN_TOKENS, SETTLEMENT } from '../../../src/store/records/layout';
 import { settlementName } from '../../../src/store/records/settlement';
 import type { RunScript } from '../../../src/store/redis/scripts';
+import { createAudit } from '../../support/audit';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, carla, withBooks } from './with-books';
 

@@ -5,11 +5,11 @@ import { watchCongestion } from '../../../src/extensions/chain/store/congestion'
 import { type FaultKind, readFailures } from '../../../src/extensions/chain/store/failures';
 import { accountReads } from '../../../src/extensions/chain/store/reads';
 import { createSendable } from '../../../src/extensions/chain/store/sendable';
-import { createAudit } from '../../../src/store/audit/audit';
 import { CHAIN_CASH } from '../../../src/store/records/layout';
 import { addressBytes, hashBytes } from '../../../src/store/records/order';
 import { listPlace, type SettlementKey, settlementName } from '../../../src/store/records/settlement';
 import { presentBalances } from '../../../src/wire/answers/account';
+import { createAudit } from '../../support/audit';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { parseMicro } from '../../support/engine-world';
 import { alice, bob, carla, codeOf, told, withBooks } from './with-books';

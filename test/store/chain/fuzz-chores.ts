@@ -1,5 +1,5 @@
-import { createAudit } from '../../../src/store/audit/audit';
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
+import { createAudit } from '../../support/audit';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import type { FuzzModel } from './fuzz-model';
 

@@ -1,5 +1,5 @@
 import { NONCE_AHEAD_MAX } from '../../../src/exchange/order';
-import { createJournal } from '../../../src/store/journal/journal';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { unpackEntry, unpackPositions } from '../../../src/store/records/position';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';

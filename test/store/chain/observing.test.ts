@@ -1,7 +1,7 @@
 import { createChainLedger } from '../../../src/extensions/chain/store/ledger';
 import { createObserving } from '../../../src/extensions/chain/store/observing';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
-import { createJournal } from '../../../src/store/journal/journal';
 import { decodeEvent } from '../../../src/store/outbox/outbox';
 import { addressBytes } from '../../../src/store/records/order';
 import { unpackPositions } from '../../../src/store/records/position';

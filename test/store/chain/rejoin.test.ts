@@ -1,8 +1,8 @@
 import { blockWords } from '../../../src/extensions/chain/cli/chain';
 import { createIntents } from '../../../src/extensions/chain/store/intents';
 import { createRejoining } from '../../../src/extensions/chain/store/rejoin';
-import { createAudit } from '../../../src/store/audit/audit';
 import { settlementName } from '../../../src/store/records/settlement';
+import { createAudit } from '../../support/audit';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { alice, bob, codeOf, told, withBooks } from './with-books';
 

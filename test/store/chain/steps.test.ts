@@ -1,7 +1,7 @@
 import { micro } from '../../../src/exchange/units';
-import { createAudit } from '../../../src/store/audit/audit';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { createEngine } from '../../../src/store/verbs/engine';
+import { createAudit } from '../../support/audit';
 import { type ChainBooks, SCALE } from '../../support/chain-books';
 import { told } from '../../support/engine-world';
 import { alice, bob, withBooks } from './with-books';

@@ -1,5 +1,5 @@
 import { micro } from '../../../src/exchange/units';
-import { createJournal } from '../../../src/store/journal/journal';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';
 import { alice, bob, NO, START_SECOND, YES } from '../../support/engine-world';

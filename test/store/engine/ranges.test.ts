@@ -2,9 +2,9 @@ import { chainScale } from '../../../src/exchange/order';
 import { micro } from '../../../src/exchange/units';
 import { ownKeys, readKey } from '../../../src/extensions/backup/store/keys';
 import { createPriceChore } from '../../../src/jobs/prices';
-import { createAudit } from '../../../src/store/audit/audit';
 import { createCandleWriter } from '../../../src/store/candles/writer';
 import { addressBytes } from '../../../src/store/records/order';
+import { createAudit } from '../../support/audit';
 import { alice, bob, type EngineWorld, NO, parseMicro, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 

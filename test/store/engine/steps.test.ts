@@ -1,8 +1,8 @@
 import { chainScale } from '../../../src/exchange/order';
-import { createAudit } from '../../../src/store/audit/audit';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { createEngine } from '../../../src/store/verbs/engine';
 import type { PlaceRequest } from '../../../src/store/verbs/place';
+import { createAudit } from '../../support/audit';
 import { alice, bob, carla, type EngineWorld, NO, parseMicro, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 

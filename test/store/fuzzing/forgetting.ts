@@ -4,9 +4,8 @@ import { createArchivedReads } from '../../../src/extensions/archive/store/archi
 import { createForgetting, type Forgetting } from '../../../src/extensions/archive/store/forgetting';
 import { isOver, ordersOf, type SettledMatch } from '../../../src/extensions/archive/store/leaving';
 import { openSource, type Source } from '../../../src/extensions/archive/store/source';
-import { createJournal } from '../../../src/store/journal/journal';
+import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import type { ArchivedReads } from '../../../src/store/lists/archived-reads';
-import { READERS } from '../../../src/store/outbox/outbox';
 import {
   addressBytes,
   countFills,
@@ -21,6 +20,7 @@ import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements, type Settlements } from '../../../src/store/settlement/settlements';
 import { createLeavingWorld, type LeavingStore, settlementsOf } from '../../extensions/archive/leaving-world';
 import { createMemoryArchive, type MemoryArchive } from '../../support/memory-archive';
+import { READERS } from '../../support/readers';
 import { check } from './check';
 import { createLeftChecks } from './left-checks';
 import type { SideBySide } from './side-by-side';
@@ -104,7 +104,10 @@ export function createOblivion(redis: RedisClient, run: RunScript, keys: Keys, i
     const forgetting = createForgetting({ ...store, archive: losing.archive, keepMs: 0 });
     await forgetting.lease.take(TOKEN, LEASE_MS);
     await forgetting.open();
-    return { forgetting, source: await openSource({ redis, keys, now: stage.now, keepMs: 0 }) };
+    return {
+      forgetting,
+      source: await openSource({ redis, keys, readers: READERS, now: stage.now, keepMs: 0 }),
+    };
   }
 
   async function forget(stage: SideBySide): Promise<void> {

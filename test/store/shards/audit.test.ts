@@ -1,10 +1,10 @@
 import { chainScale } from '../../../src/exchange/order';
 import type { RunningRedis } from '../../../src/local/redis';
-import { createAudit } from '../../../src/store/audit/audit';
 import { netField } from '../../../src/store/records/account';
 import { addressBytes } from '../../../src/store/records/order';
 import type { Keys } from '../../../src/store/redis/keys';
 import { auditOverShards } from '../../../src/store/shards/audit';
+import { createAudit } from '../../support/audit';
 import { startTestRedis } from '../../support/redis';
 import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './world';
 

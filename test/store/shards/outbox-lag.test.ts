@@ -3,6 +3,7 @@ import { connect, disconnect, ready } from '../../../src/store/redis/connection'
 import { createKeys } from '../../../src/store/redis/keys';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import { lagOverShards } from '../../../src/store/shards/overview';
+import { READERS } from '../../support/readers';
 import { startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
 
@@ -21,7 +22,7 @@ afterEach(async () => {
 test('the outboxes are as far behind as the one that is furthest behind, for each reader', async () => {
   const shards = [createKeys(0), createKeys(1), createKeys(2)];
   const now = () => 20_000;
-  const gauge = lagOverShards(shards.map((keys) => createOutboxLag({ redis, keys, now })));
+  const gauge = lagOverShards(shards.map((keys) => createOutboxLag({ redis, keys, readers: READERS, now })));
   expect(await gauge.look()).toMatchObject({ length: 0, added: 0 });
   for (const [k, keys] of shards.entries()) {
     for (let i = 1; i <= 5; i++) await redis.xadd(keys.outbox, `${i * 1_000}-0`, 'e', 'x');

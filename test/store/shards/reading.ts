@@ -1,10 +1,8 @@
 import { chainScale } from '../../../src/exchange/order';
 import { openPeople } from '../../../src/extensions/people/store/open';
+import { openReads } from '../../../src/extensions/portfolio/store/open';
 import { createSettle } from '../../../src/jobs/settle';
 import { createHistory } from '../../../src/store/candles/history';
-import { createJournal } from '../../../src/store/journal/journal';
-import { createJournalReads } from '../../../src/store/journal/reads';
-import { createStoredLines } from '../../../src/store/journal/stored';
 import { NO_ARCHIVED_READS } from '../../../src/store/lists/archived-reads';
 import { createOutboxLag } from '../../../src/store/outbox/lag';
 import { createJoining } from '../../../src/store/people/joining';
@@ -21,6 +19,7 @@ import { createSettlements } from '../../../src/store/settlement/settlements';
 import { createDirectory } from '../../../src/store/shards/directory';
 import { readingOverShards } from '../../../src/store/shards/reading';
 import { createChannels } from '../../../src/store/verbs/channels';
+import { READERS } from '../../support/readers';
 import { TERMS } from '../trading';
 
 /** Everything that reads, over the shards of a test: the parts themselves where there is one shard. */
@@ -46,8 +45,6 @@ export async function openReading(options: ReadingOptions) {
     const history = createHistory({ ...slotKey, doubts });
     const settlements = createSettlements(slotKey);
     const matches = createMatches({ ...slotKey, settlements });
-    const journalWriter = createJournal({ ...slotKey, matches, doubts });
-    const lines = createStoredLines({ run, keys, archivedReads: NO_ARCHIVED_READS });
     const kept = createAnswerCache({ redis, keys, clock, doubts });
     return {
       keys,
@@ -55,10 +52,10 @@ export async function openReading(options: ReadingOptions) {
       history,
       settlements,
       matches,
-      journal: createJournalReads({ redis, keys, journal: journalWriter, matches, settlements, lines }),
+      standings: { doubts },
       reads: createReads({ ...slotKey, history, clock, kept, doubts, grantMicro }),
       joining: createJoining({ ...slotKey, joinGrantMicro: 0 }),
-      outboxLag: createOutboxLag({ redis, keys, now }),
+      outboxLag: createOutboxLag({ redis, keys, readers: READERS, now }),
     };
   });
   const [first] = parts;
@@ -83,6 +80,7 @@ export async function openReading(options: ReadingOptions) {
           grantMicro,
           ...betweenShards,
         });
+  const journal = openReads({ redis, run, shards: parts, betweenShards });
   const people = openPeople({ redis, run, shards: parts, betweenShards });
 
   /** Every match, oldest first, whichever shard it is in. */
@@ -114,7 +112,7 @@ export async function openReading(options: ReadingOptions) {
     return all.length;
   }
 
-  return { ...whole, ...people, parts, settle };
+  return { ...whole, ...people, journal, parts, settle };
 }
 
 /** The documents of the markets, and their places in the directory. */

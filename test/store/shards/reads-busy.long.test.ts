@@ -1,5 +1,5 @@
+import type { JournalRow } from '../../../src/extensions/portfolio/store/reads';
 import type { RunningRedis } from '../../../src/local/redis';
-import type { JournalRow } from '../../../src/store/journal/reads';
 import type { Channels } from '../../../src/store/verbs/channels';
 import { createRandom, type Random } from '../../support/random';
 import { startTestRedis } from '../../support/redis';

@@ -1,4 +1,4 @@
-import type { JournalRow } from '../../../src/store/journal/reads';
+import type { JournalRow } from '../../../src/extensions/portfolio/store/reads';
 import { createRandom, type Random } from '../../support/random';
 import { chooseSeed } from '../../support/telling';
 import { type Both, openBoth, walk } from './both';

@@ -4,7 +4,6 @@ import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
-import { createAudit } from '../../../src/store/audit/audit';
 import { checkChannels } from '../../../src/store/audit/check-channels';
 import type { ArchivedReads } from '../../../src/store/lists/archived-reads';
 import { addressBytes } from '../../../src/store/records/order';
@@ -21,6 +20,7 @@ import { type Channels, createChannels } from '../../../src/store/verbs/channels
 import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createShards } from '../../../src/store/verbs/shards';
 import { createTransfers } from '../../../src/store/verbs/transfers';
+import { createAudit } from '../../support/audit';
 import { READY_MS } from '../../support/waiting';
 import { signedAs } from '../fuzzing/requests';
 

@@ -125,12 +125,14 @@ interface ArchivedStore {
   readonly run: RunScript;
   readonly clock: Clock;
   readonly shards: readonly { readonly keys: Keys; readonly archive: Archive | null }[];
+  /** The other readers of the outbox. */
+  readonly readers: readonly string[];
 }
 
 /** Moves what is over into the archive, shard by shard: each has a lease of its own. */
 export function archiveShards(
   { archiveKeepMonths: months }: Pick<Config, 'archiveKeepMonths'>,
-  { redis, run, clock, shards }: ArchivedStore,
+  { redis, run, clock, shards, readers }: ArchivedStore,
   log: Logger,
 ) {
   // Entries of streams are named by whole milliseconds.
@@ -148,7 +150,7 @@ export function archiveShards(
         const rows = await dropOldMonths(archive, months, now());
         if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
       },
-      openSource: () => openSource({ redis, keys, now, keepMs: PICK_MS }),
+      openSource: () => openSource({ redis, keys, now, readers, keepMs: PICK_MS }),
       onError: (error) => log.warn({ err: error.message }, 'archive'),
       ...(shards.length > 1 && { lookMs: SHARD_LOOK_MS }),
     });

@@ -1,4 +1,4 @@
-import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '../../../store/outbox/outbox';
+import { kindOf, marketOf as marketOfEntry, matchOf, touchedBy } from '../../../store/outbox/outbox';
 import { ORDER_BODY } from '../../../store/records/layout';
 import { isBefore, NO_ENTRY } from '../../../store/redis/entry-id';
 import type { Keys } from '../../../store/redis/keys';
@@ -16,6 +16,8 @@ interface SourceOptions {
   /** By the clock of Redis. */
   readonly now: () => number;
   readonly keepMs: number;
+  /** The other readers of the outbox. */
+  readonly readers: readonly string[];
 }
 
 /** Some of what is over. */
@@ -55,7 +57,7 @@ interface Touched {
  * lease, and whenever the outbox does not go back to where it was read before. Only the position in the outbox is stored: whatever
  * a process knew beyond that when it died, the sweep of the next one finds.
  */
-export async function openSource({ redis, keys, now, keepMs }: SourceOptions): Promise<Source> {
+export async function openSource({ redis, keys, now, keepMs, readers }: SourceOptions): Promise<Source> {
   const options = { redis, keys, now, keepMs };
   const [matches, lines] = [createDueMatches(options), createDueLines(options)];
   let position = (await redis.hget(keys.readers, 'archive')) ?? NO_ENTRY;
@@ -74,7 +76,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
 
   /** The entries behind the position that are old enough and that every other reader has finished with. */
   async function entries(): Promise<{ readonly read: Entry[]; readonly more: boolean }> {
-    const readers = await redis.hmget(keys.readers, ...READERS);
+    const positions = await redis.hmget(keys.readers, ...readers);
     const to = String(now() - keepMs);
     const { found, more } = await readPaged(
       (from, count) => redis.xrangeBuffer(keys.outbox, from, to, 'COUNT', count),
@@ -85,7 +87,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
       await startAgain();
       return { read: [], more: true };
     }
-    const slowest = readers.reduce((a, b) => (isBefore(b ?? NO_ENTRY, a ?? NO_ENTRY) ? b : a)) ?? NO_ENTRY;
+    const slowest = positions.reduce((a, b) => (isBefore(b ?? NO_ENTRY, a ?? NO_ENTRY) ? b : a)) ?? NO_ENTRY;
     const isAhead = (entry: Entry | undefined): boolean =>
       entry !== undefined && isBefore(slowest, entry[0].toString());
     // Nearly always the readers are past all of them.

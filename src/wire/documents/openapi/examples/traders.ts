@@ -1,32 +1,7 @@
 import { TRADE } from './market';
-import { ALICE_HASH, CONDITION_ID, MARKET_ID, MATCHED_AT, TRADE_ID, YES_TOKEN } from './story';
+import { ALICE_HASH, YES_TOKEN } from './story';
 
-/** Alice holds the 40 Yes she bought at 0.60; the market is at 0.62. */
-export const POSITION = {
-  marketId: MARKET_ID,
-  conditionId: CONDITION_ID,
-  outcomeIndex: 0,
-  tokenId: YES_TOKEN,
-  size: '40',
-  averagePrice: '0.6',
-  currentValue: '24.8',
-  realizedPnl: '0',
-  unrealizedPnl: '0.8',
-};
-
-/** The same, with 100 paid in and an open order over 12. */
-export const PORTFOLIO = {
-  value: '100.8',
-  cash: '64',
-  reserved: '12',
-  positionsValue: '24.8',
-  pnl: { total: '0.8', today: '0.8' },
-  history: [
-    { t: 1_788_950_399, value: '100' },
-    { t: 1_788_953_990, value: '100.8' },
-  ],
-};
-
+/** Alice's side of the trade. */
 export const OWN_TRADE = {
   ...TRADE,
   role: 'TAKER',
@@ -42,22 +17,4 @@ export const OWN_TRADE = {
     fee: '0',
     feeAsset: 'YES',
   },
-};
-
-export const ACTIVITY = {
-  id: '0-0',
-  type: 'TRADE',
-  occurredAt: MATCHED_AT,
-  marketId: MARKET_ID,
-  conditionId: CONDITION_ID,
-  side: 'BUY',
-  outcomeIndex: 0,
-  role: 'TAKER',
-  price: '0.6',
-  size: '40',
-  fee: '0',
-  feeAsset: 'YES',
-  tradeId: TRADE_ID,
-  orderHash: ALICE_HASH,
-  changes: { collateral: '-24', yes: '40', no: '0' },
 };

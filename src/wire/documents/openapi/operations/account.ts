@@ -87,4 +87,22 @@ export const ACCOUNT_OPERATIONS: Operations = {
     success: balances('Not used yet.'),
     codes: ['ON_CHAIN', 'NOT_FOUND', 'MARKET_NOT_FOUND'],
   },
+  [`POST ${PATHS.myNonce}`]: {
+    id: 'raiseNonce',
+    tag: 'Account',
+    summary: 'Raise the nonce and invalidate older orders',
+    description:
+      'Every open order with a lower nonce becomes `INVALIDATED`, with the reason `NONCE`, before the answer is sent. Sign new orders with the new nonce. With funds on a chain the wallet raises the nonce itself: `ON_CHAIN` has the transaction.',
+    bearer: 'required',
+    limited: true,
+    parameters: [idempotencyKey],
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: {
+      description: 'The nonce to sign with.',
+      schema: 'Nonce',
+      example: { nonce: '1' },
+      headers: ['Idempotent-Replayed'],
+    },
+    codes: ['HALTED', 'ON_CHAIN'],
+  },
 };

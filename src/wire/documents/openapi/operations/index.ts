@@ -7,7 +7,6 @@ import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
-import { TRADER_OPERATIONS } from './traders';
 
 /** Every operation of the core. Each has a row in docs/use/endpoints.md. Tests check both, and that each operation is an endpoint. */
 export const OPERATIONS: Operations = {
@@ -16,7 +15,6 @@ export const OPERATIONS: Operations = {
   ...ORDER_OPERATIONS,
   ...CANCEL_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
-  ...TRADER_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
   ...SYSTEM_OPERATIONS,

@@ -1,12 +1,7 @@
-import { array, choice, described, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { choice, described, type Json, nullable, object, ref, text } from '../schema';
 import { TRADE_MEMBERS } from './books';
-import { IN_CHAIN_SETTLEMENT } from './chain';
 
-const ROLE = choice(['MAKER', 'TAKER']);
-const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
-  pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
-});
-
+export const ROLE = choice(['MAKER', 'TAKER']);
 /** The public trade, and the part of the wallet's own order in it. */
 export const OWN_TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   ...TRADE_MEMBERS,
@@ -25,67 +20,6 @@ export const OWN_TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   }),
 };
 
-/** A wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
-  SignedMoney: CHANGE,
-  Position: object({
-    marketId: ref('MarketId'),
-    conditionId: ref('Hash'),
-    outcomeIndex: ref('OutcomeIndex'),
-    tokenId: ref('TokenId'),
-    size: described(ref('Money'), 'The number of tokens; it is 0 when the position is closed.'),
-    averagePrice: nullable(text('The average cost of a token, fees included; it is null without tokens.')),
-    currentValue: nullable(
-      described(
-        ref('Money'),
-        "The value at the outcome's `price` or payout; it is null while the outcome has no price.",
-      ),
-    ),
-    realizedPnl: described(
-      ref('SignedMoney'),
-      'The profit or loss of all tokens that were sold, merged or paid out.',
-    ),
-    unrealizedPnl: nullable(described(ref('SignedMoney'), '`currentValue` minus the cost of the tokens.')),
-  }),
-  PositionPage: page(ref('Position')),
-  Portfolio: object({
-    value: described(ref('SignedMoney'), 'The sum of `cash`, `reserved` and `positionsValue`.'),
-    cash: described(ref('Money'), 'The collateral that is free.'),
-    reserved: described(ref('Money'), 'The collateral of open orders.'),
-    positionsValue: described(
-      ref('Money'),
-      "The tokens at their outcome's `price`, or payout; at 0.5 while a market has no price.",
-    ),
-    pnl: object({
-      total: described(ref('SignedMoney'), 'The realized and unrealized profit of all positions.'),
-      today: described(ref('SignedMoney'), 'The change of the value since 00:00 UTC, without faucet grants.'),
-    }),
-    history: array(object({ t: integer('The moment in seconds since 1970.'), value: ref('SignedMoney') }), {
-      description: 'The values over time, oldest first; the last one is now.',
-    }),
-  }),
-  OwnTrade: object(OWN_TRADE_MEMBERS, IN_CHAIN_SETTLEMENT),
-  OwnTradePage: page(ref('OwnTrade')),
-  Activity: object({
-    id: text('The id is unique in the list of one wallet.'),
-    type: choice(
-      ['TRADE', 'SPLIT', 'MERGE', 'FAUCET', 'REDEEM', 'REVERSAL', 'GRANT'],
-      '`GRANT` is the collateral that a wallet gets when it is first seen, `REDEEM` the payout of a market that has ended, `REVERSAL` the end of a trade that failed on the chain.',
-    ),
-    occurredAt: ref('Time'),
-    marketId: nullable(ref('MarketId')),
-    conditionId: nullable(ref('Hash')),
-    side: nullable(described(ref('Side'), "The wallet's side; it is null where there was no trade.")),
-    outcomeIndex: nullable(ref('OutcomeIndex')),
-    role: nullable(ROLE),
-    price: nullable(described(ref('Price'), "The price in the wallet's own token.")),
-    size: nullable(described(ref('Money'), 'The number of shares that were traded, or of sets.')),
-    fee: nullable(ref('Money')),
-    feeAsset: nullable(ref('FeeAsset')),
-    tradeId: nullable(ref('TradeId')),
-    orderHash: nullable(ref('Hash')),
-    changes: object({ collateral: ref('SignedMoney'), yes: ref('SignedMoney'), no: ref('SignedMoney') }),
-  }),
-  ActivityPage: page(ref('Activity')),
 };

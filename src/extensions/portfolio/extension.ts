@@ -1,0 +1,27 @@
+import type { Extension } from '../../app/extensions';
+import { addPortfolio } from './cli/commands';
+import { KEEP_JOURNAL } from './jobs/keeping';
+import { journalEndpoints } from './routes/journal';
+import { portfolioEndpoints } from './routes/portfolio';
+import { checkPositions } from './store/check-positions';
+import { JOURNAL } from './store/journal';
+import { openReads } from './store/open';
+import { PORTFOLIO_COSTS } from './wire/costs';
+import { PORTFOLIO_OPERATIONS } from './wire/operations';
+import { PORTFOLIO_SCHEMAS } from './wire/schemas';
+
+/** The journal of each wallet: its positions with their gains, its trades, its activity, and its value over time. */
+export const PORTFOLIO: Extension = {
+  name: 'portfolio',
+  api: { operations: PORTFOLIO_OPERATIONS, schemas: PORTFOLIO_SCHEMAS, costs: PORTFOLIO_COSTS },
+  commands: addPortfolio,
+  readers: [JOURNAL],
+  auditChecks: [checkPositions],
+  chores: [KEEP_JOURNAL],
+  web({ store }) {
+    const journal = openReads(store);
+    return {
+      routes: (context) => [...journalEndpoints(journal, context), ...portfolioEndpoints(journal, context)],
+    };
+  },
+};

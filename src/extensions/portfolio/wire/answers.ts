@@ -1,0 +1,134 @@
+import type { BookFacts, TradeFacts } from '../../../exchange/facts';
+import type { MarketTerms, OutcomeIndex, Resolution } from '../../../exchange/market';
+import { feeAssetOf, SIDES } from '../../../exchange/match';
+import { type Change, type Position, payoutHalves } from '../../../exchange/position';
+import { formatLots, formatMicro, formatPips, formatRatio, type Micro } from '../../../exchange/units';
+import type { SideFacts } from '../../../wire/answers/trade';
+import { iso, WORTH_PER_ONE, worthOf } from '../../../wire/prices';
+
+export interface PositionFacts extends Position {
+  readonly outcome: OutcomeIndex;
+}
+
+/** A line of GET /me/positions, valued at the price that its market shows for the outcome, or at its payout. */
+export function presentPosition(
+  position: PositionFacts,
+  terms: MarketTerms,
+  state: BookFacts & { readonly resolution: Resolution | null },
+) {
+  const { outcome, sizeMicro, costMicro, realizedMicro } = position;
+  const worth = state.resolution
+    ? (payoutHalves(state.resolution, outcome) * WORTH_PER_ONE) / 2
+    : worthOf(state, outcome);
+  // The value of no tokens is 0 at any price.
+  const value =
+    sizeMicro === 0n ? 0n : worth === null ? null : (sizeMicro * BigInt(worth)) / BigInt(WORTH_PER_ONE);
+  return {
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    outcomeIndex: outcome,
+    tokenId: terms.tokenIds[outcome],
+    size: formatMicro(sizeMicro),
+    averagePrice: formatRatio(costMicro, sizeMicro),
+    currentValue: value === null ? null : formatMicro(value),
+    realizedPnl: formatMicro(realizedMicro),
+    unrealizedPnl: value === null ? null : formatMicro(value - costMicro),
+  };
+}
+
+/** An event other than a trade. */
+const NO_TRADE = {
+  side: null,
+  outcomeIndex: null,
+  role: null,
+  price: null,
+  size: null,
+  fee: null,
+  feeAsset: null,
+  tradeId: null,
+  orderHash: null,
+};
+
+/** A line of GET /me/activity about the wallet's side of a trade. */
+export function presentTradeActivity(
+  id: string,
+  side: SideFacts,
+  fill: TradeFacts,
+  change: Change,
+  terms: MarketTerms,
+) {
+  const { order } = side;
+  const [yes, no] = order.outcome === 0 ? [change.tokensMicro, 0n] : [0n, change.tokensMicro];
+  return {
+    id,
+    type: 'TRADE' as const,
+    occurredAt: iso(fill.matchedMs),
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    side: SIDES[order.side],
+    outcomeIndex: order.outcome,
+    role: side.role,
+    price: formatPips(side.pricePips),
+    size: formatLots(fill.sizeLots),
+    fee: formatMicro(side.feeMicro),
+    feeAsset: feeAssetOf(order.side, order.outcome),
+    tradeId: fill.id,
+    orderHash: order.orderHash,
+    changes: presentChanges(change.collateralMicro, yes, no),
+  };
+}
+
+export interface MoveFacts {
+  readonly reason: string;
+  readonly collateralMicro: Micro;
+  readonly yesMicro: Micro;
+  readonly noMicro: Micro;
+}
+
+/** A line of GET /me/activity about another event; `terms` is null without a market. */
+export function presentMove(id: string, atMs: number, move: MoveFacts, terms: MarketTerms | null) {
+  const { reason, collateralMicro, yesMicro, noMicro } = move;
+  const givesTokens = reason === 'SPLIT' || reason === 'SELL_FAILED';
+  const [collateral, yes, no] = [BigInt(collateralMicro), BigInt(yesMicro), BigInt(noMicro)];
+  return {
+    ...NO_TRADE,
+    id,
+    type: reason.endsWith('_FAILED') ? 'REVERSAL' : reason === 'REDEEMED' ? 'REDEEM' : reason,
+    occurredAt: iso(atMs),
+    marketId: terms?.id ?? null,
+    conditionId: terms?.conditionId ?? null,
+    size: reason === 'SPLIT' || reason === 'MERGE' ? formatMicro(yes) : null,
+    changes: givesTokens ? presentChanges(-collateral, yes, no) : presentChanges(collateral, -yes, -no),
+  };
+}
+
+/** The line's changes of the wallet's balances, after fees. */
+const presentChanges = (collateral: bigint, yes: bigint, no: bigint) => ({
+  collateral: formatMicro(collateral),
+  yes: formatMicro(yes),
+  no: formatMicro(no),
+});
+
+export interface PortfolioFacts {
+  readonly valueMicro: bigint;
+  readonly cashMicro: Micro;
+  readonly reservedMicro: Micro;
+  readonly positionsMicro: bigint;
+  readonly pnlMicro: bigint;
+  readonly todayMicro: bigint;
+  /** Oldest first. */
+  readonly history: readonly { readonly atMs: number; readonly valueMicro: bigint }[];
+}
+
+/** The body of GET /me/portfolio. */
+export const presentPortfolio = (facts: PortfolioFacts) => ({
+  value: formatMicro(facts.valueMicro),
+  cash: formatMicro(facts.cashMicro),
+  reserved: formatMicro(facts.reservedMicro),
+  positionsValue: formatMicro(facts.positionsMicro),
+  pnl: { total: formatMicro(facts.pnlMicro), today: formatMicro(facts.todayMicro) },
+  history: facts.history.map(({ atMs, valueMicro }) => ({
+    t: Math.floor(atMs / 1_000),
+    value: formatMicro(valueMicro),
+  })),
+});

@@ -1,0 +1,73 @@
+import { TIMEFRAMES } from '../../../wire/answers/history';
+import { OWN_TRADE } from '../../../wire/documents/openapi/examples/traders';
+import { cursor, limit, type Operations, period, query } from '../../../wire/documents/openapi/operation';
+import { choice, text } from '../../../wire/documents/openapi/schema';
+import { PAGE_SIZES } from '../../../wire/pages';
+import { ACTIVITY, PORTFOLIO, POSITION } from './examples';
+import { PORTFOLIO_PATHS } from './paths';
+
+const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
+const paged = [limit(PAGE_SIZES.journal), cursor];
+const pageOf = (schema: string, description: string, example: unknown) => ({
+  description,
+  schema,
+  example: { data: [example], nextCursor: null },
+});
+
+/** A wallet's own books. */
+export const PORTFOLIO_OPERATIONS: Operations = {
+  [`GET ${PORTFOLIO_PATHS.myPositions}`]: {
+    id: 'listMyPositions',
+    tag: 'Account',
+    summary: 'Positions, newest first',
+    description:
+      'One position for each outcome that the wallet has ever held, by average cost: a sale removes its share of the cost. A split or a merge counts a half for each outcome. Fees are part of the cost and of the proceeds.',
+    bearer: 'required',
+    limited: true,
+    parameters: [
+      query(
+        'status',
+        'Only positions that still hold tokens, or only those that do not.',
+        choice(['open', 'closed']),
+        'open',
+      ),
+      ofMarket,
+      ...paged,
+    ],
+    success: pageOf('PositionPage', 'A page of positions.', POSITION),
+  },
+  [`GET ${PORTFOLIO_PATHS.myPortfolio}`]: {
+    id: 'getMyPortfolio',
+    tag: 'Account',
+    summary: 'What the wallet is worth, and was',
+    description:
+      'The value of cash, open orders and positions, the profit or loss, and the value over time: at the end of each bucket of the timeframe, with the last price of each market at that moment. The history goes back over the latest 5,000 lines of `GET /me/activity` at most. A request counts as 10 reads.',
+    bearer: 'required',
+    limited: true,
+    parameters: [query('timeframe', 'Default `1d`.', choice(TIMEFRAMES), '1w')],
+    success: { description: 'The portfolio.', schema: 'Portfolio', example: PORTFOLIO },
+    codes: ['INVALID_TIMEFRAME'],
+  },
+  [`GET ${PORTFOLIO_PATHS.myTrades}`]: {
+    id: 'listMyTrades',
+    tag: 'Account',
+    summary: "The wallet's trades, newest first or oldest first",
+    description:
+      'Each line has the public trade, in the terms of its taker, the role of the wallet, and in `own` the side, outcome, price and fee of the wallet itself. A wallet that trades with itself has two lines.',
+    bearer: 'required',
+    limited: true,
+    parameters: [ofMarket, ...paged, ...period],
+    success: pageOf('OwnTradePage', 'A page of trades.', OWN_TRADE),
+  },
+  [`GET ${PORTFOLIO_PATHS.myActivity}`]: {
+    id: 'listMyActivity',
+    tag: 'Account',
+    summary: 'Changes of the balances, newest first or oldest first',
+    description:
+      'The first grant, trades, splits, merges, payments of the faucet and payouts. The `changes` of all lines add up to the balances; the grant of a wallet that an older version saw first has no line. With funds on a chain, what the wallet splits, merges and redeems itself is there once it is final; transfers of its own are not. Orders that did not trade are in `GET /me/orders`.',
+    bearer: 'required',
+    limited: true,
+    parameters: [ofMarket, ...paged, ...period],
+    success: pageOf('ActivityPage', 'A page of lines.', ACTIVITY),
+  },
+};
