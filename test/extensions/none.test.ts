@@ -73,6 +73,11 @@ test('the match is settled', async () => {
   });
 });
 
+test('the outbox waits for no reader of an extension', async () => {
+  const { redis, keys } = exchange.store;
+  expect((await redis.hkeys(keys.readers)).sort()).toEqual(['broadcast', 'settlement']);
+});
+
 test('a market resolves and pays its holders', async () => {
   const admin = { token: ADMIN_TOKEN };
   const path = `/admin/markets/${market.id}`;

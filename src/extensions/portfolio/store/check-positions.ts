@@ -4,10 +4,11 @@ import type { Audited } from '../../../store/audit/audit';
 import { ASSETS, total } from '../../../store/audit/check-accounts';
 import type { Findings } from '../../../store/audit/report';
 import { decodeEvent, kindOf, type OutboxEvent } from '../../../store/outbox/outbox';
+import { readStreamRange } from '../../../store/outbox/stream-range';
 import { decodeTokens, FEE_ACCOUNT } from '../../../store/records/account';
 import { addressBytes } from '../../../store/records/order';
 import { unpackPositions } from '../../../store/records/position';
-import { gapOf, JOURNAL, LACKS_ENTRIES, markOf } from './journal';
+import { gapOf, JOURNAL, LACKS_ENTRIES } from './journal';
 import { changeOf, sidesOf } from './sides';
 
 /** Tokens that moved after a mark of the journal, by `<wallet> <market> <outcome>`. */
@@ -28,8 +29,7 @@ export async function checkPositions(options: Audited): Promise<void> {
   const { run, keys, findings, onStep, funds, accounts } = options;
   // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
   if (funds !== null) return;
-  await markOf(options);
-  if ((await gapOf(options)) !== null) {
+  if (await lacksEntries(options)) {
     findings.add({ kind: 'POSITION', detail: LACKS_ENTRIES });
     return;
   }
@@ -43,6 +43,14 @@ export async function checkPositions(options: Audited): Promise<void> {
     for (const [i, wallet] of part.entries()) checkWallet(wallet, lists[i] ?? [], pending, findings);
     await onStep();
   }
+}
+
+/** Whether the journal has a gap, or will have one when it starts. */
+async function lacksEntries({ redis, keys }: Audited): Promise<boolean> {
+  if ((await gapOf({ redis, keys })) !== null) return true;
+  if ((await redis.hget(keys.readers, JOURNAL)) !== null) return false;
+  const outbox = await readStreamRange(redis, keys);
+  return outbox !== null && outbox.added > outbox.length;
 }
 
 function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending, findings: Findings): void {

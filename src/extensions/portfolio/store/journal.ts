@@ -207,11 +207,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
 }
 
 /** The last entry that the journal of this shard contains. */
-export async function markOf({
-  redis,
-  run,
-  keys,
-}: Pick<JournalOptions, 'redis' | 'run' | 'keys'>): Promise<string> {
+async function markOf({ redis, run, keys }: Pick<JournalOptions, 'redis' | 'run' | 'keys'>): Promise<string> {
   const noted = await redis.hget(keys.readers, JOURNAL);
   return noted ?? (await run('start_reader', [keys.readers, keys.outbox, keys.sums], [JOURNAL])).toString();
 }
