@@ -15,7 +15,6 @@ import { PORTFOLIO } from '../extensions/portfolio/extension';
 import { SHARDS } from '../extensions/shards/extension';
 import { SITE } from '../extensions/site/extension';
 import type { WebPart } from '../http/context';
-import type { QueueName } from '../jobs/queues';
 import type { Chore } from '../jobs/schedule';
 import type { Logger } from '../log';
 import type { Sample } from '../metrics/metrics';
@@ -67,8 +66,6 @@ export interface WebHost {
   readonly config: Config;
   readonly log: Logger;
   readonly store: Store;
-  /** The queues of all jobs. */
-  readonly queues: readonly QueueName[];
   /** The number of web processes. */
   readonly replicas: () => Promise<number>;
 }

@@ -7,6 +7,7 @@ import { chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
 import { openArchives } from '../extensions/archive/open';
 import { openBooks } from '../extensions/chain/books';
+import { queuesOf } from '../jobs/queues';
 import type { Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
 import { otherFundsSeen } from '../store/chain/funds';
@@ -26,7 +27,7 @@ import { type BetweenShards, openOverShards } from '../store/shards/exchange';
 import { healthOverShards } from '../store/shards/health';
 import { createShardWatch } from '../store/shards/shard-watch';
 import { createEngine, type Engine } from '../store/verbs/engine';
-import { auditChecksOf, type ChainBooks, chosenExtensions, readersOf } from './extensions';
+import { auditChecksOf, type ChainBooks, choresOf, chosenExtensions, readersOf } from './extensions';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -245,6 +246,11 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     metrics,
     scale,
     readers,
+    /** The queues of all jobs. */
+    queueNames: queuesOf(
+      config.shards,
+      choresOf(extensions).map(({ name }) => name),
+    ),
     shardWatch: createShardWatch({ redis, keys: createKeys(), count: config.shards }),
   };
 }

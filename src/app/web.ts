@@ -12,7 +12,6 @@ import { createShedding } from '../http/guard/shedding';
 import { createHttp, type Http } from '../http/http';
 import { loadFiles } from '../http/server/static-files';
 import { createQueueCounts } from '../jobs/queue-counts';
-import { queuesOf } from '../jobs/queues';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { openOutboxes } from '../realtime/outboxes';
@@ -24,7 +23,7 @@ import { createNonceStore } from '../store/people/nonces';
 import { createSessionStore } from '../store/people/sessions';
 import { createMarketListRefresh } from '../store/shards/market-list';
 import { SOCKET_LIMITS } from '../wire/limits';
-import { apiOf, choresOf, chosenExtensions } from './extensions';
+import { apiOf, chosenExtensions } from './extensions';
 import { observe, observeWeb } from './metrics';
 import { PROGRAM, type Running } from './process';
 import { runStartupChecks } from './startup-checks';
@@ -65,11 +64,11 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     ...options,
   });
   const eventLoop = watchEventLoop();
-  const queueNames = queuesOf(
-    config.shards,
-    choresOf(extensions).map(({ name }) => name),
+  const queues = createQueueCounts(
+    redis,
+    (error) => log.debug({ err: error.message }, 'queues'),
+    store.queueNames,
   );
-  const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'), queueNames);
   const walletSignatures = openWalletSignatures(config, { log, onChecked: metrics.walletSignature });
   const access = createAccess({
     config,
@@ -86,8 +85,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const backlog = watchBacklog(store.outboxLag);
   const marketListRefresh = createMarketListRefresh(store);
   const parts = extensions.flatMap(
-    (extension) =>
-      extension.web?.({ config, log, store, queues: queueNames, replicas: realtime.replicas }) ?? [],
+    (extension) => extension.web?.({ config, log, store, replicas: realtime.replicas }) ?? [],
   );
   const http = createHttp({
     ...store,

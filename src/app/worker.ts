@@ -4,7 +4,6 @@ import { ConfigError } from '../config/report';
 import { choresOfShards } from '../jobs/chores';
 import { choresOverShards } from '../jobs/over-shards';
 import { createQueueCounts } from '../jobs/queue-counts';
-import { queuesOf } from '../jobs/queues';
 import { startSchedule } from '../jobs/schedule';
 import { settleShards } from '../jobs/settlement';
 import { choresBetween } from '../jobs/shard-chores';
@@ -86,10 +85,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const queues = createQueueCounts(
     connection,
     (error) => log.debug({ err: error.message }, 'queues'),
-    queuesOf(
-      config.shards,
-      added.map(({ name }) => name),
-    ),
+    store.queueNames,
   );
   observe('worker', { ...store, config, eventLoop, queues });
   metrics.sample(() => [

@@ -14,7 +14,7 @@ import { CONSOLE_SCHEMAS } from './wire/schemas';
 export const CONSOLE: Extension = {
   name: 'console',
   api: { operations: CONSOLE_OPERATIONS, schemas: CONSOLE_SCHEMAS },
-  web({ config: { adminTokens, publicBaseUrl }, log, store, queues, replicas }) {
+  web({ config: { adminTokens, publicBaseUrl }, log, store, replicas }) {
     const { redis, clock, actions } = store;
     const reads = {
       replicas,
@@ -26,7 +26,7 @@ export const CONSOLE: Extension = {
     if (adminTokens === null) return { routes };
     const board = createBoard({
       connection: redis,
-      queues,
+      queues: store.queueNames,
       basePath: CONSOLE_PATHS.queues,
       onError: (error) => log.warn({ err: error.message }, 'board'),
     });
