@@ -50,6 +50,8 @@ export interface Extension {
   readonly readers?: readonly string[];
   /** Its checks of the audit. */
   readonly auditChecks?: readonly AuditCheck[];
+  /** Its checks of the doctor, in the shards that answer. */
+  examine?(store: Pick<Store, 'redis' | 'shards'>, silences: Silences): Promise<readonly Check[]>;
   /** What a worker repeats for it in each shard. */
   readonly chores?: readonly ShardChore[];
   /** Opens its part of a web process. */

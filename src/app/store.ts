@@ -23,6 +23,7 @@ import { createKeys, type Keys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { openShard, type ShardParts, type SharedParts } from '../store/shard';
 import { partOf } from '../store/shards/directory';
+import type { Silences } from '../store/shards/doctor';
 import { type BetweenShards, openOverShards } from '../store/shards/exchange';
 import { healthOverShards } from '../store/shards/health';
 import { createShardWatch } from '../store/shards/shard-watch';
@@ -266,6 +267,10 @@ export async function openStore(config: Config, log: Logger) {
     ...store,
     config,
     otherFunds: () => otherFundsSeen(config, store),
+    examineExtensions: async (silences: Silences): Promise<readonly Check[]> => {
+      const found = chosenExtensions(config).map((extension) => extension.examine?.(store, silences) ?? []);
+      return (await Promise.all(found)).flat();
+    },
     examineFunds: (): Promise<readonly Check[]> => store.books?.examine() ?? examineWalletNodes(config),
     close: () => closeStore(store),
   };

@@ -20,6 +20,7 @@ export const doctor: Command = async ({ store, say }) => {
       ? []
       : [...(await examineNumber(store)), ...(await examineKind(store)), ...(await examineTimed(store))]),
     ...(await store.archives.examine(silences)),
+    ...(await store.examineExtensions(silences)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);

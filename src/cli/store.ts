@@ -54,6 +54,8 @@ export interface CliStore {
   otherFunds(): Promise<string | null>;
   /** The doctor's checks of the archive. */
   readonly archives: { examine(silences: Silences): Promise<readonly Check[]> };
+  /** The checks of extensions that EXTENSIONS chooses. */
+  examineExtensions(silences: Silences): Promise<readonly Check[]>;
   /** The checks of the chain; none with paper funds. */
   examineFunds(): Promise<readonly Check[]>;
   close(): void;

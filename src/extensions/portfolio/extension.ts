@@ -1,5 +1,6 @@
 import type { Extension } from '../../app/extensions';
 import { addPortfolio } from './cli/commands';
+import { examineJournal } from './examine';
 import { KEEP_JOURNAL } from './jobs/keeping';
 import { journalEndpoints } from './routes/journal';
 import { portfolioEndpoints } from './routes/portfolio';
@@ -17,6 +18,7 @@ export const PORTFOLIO: Extension = {
   commands: addPortfolio,
   readers: [JOURNAL],
   auditChecks: [checkPositions],
+  examine: examineJournal,
   chores: [KEEP_JOURNAL],
   web({ store }) {
     const journal = openReads(store);

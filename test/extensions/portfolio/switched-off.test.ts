@@ -89,11 +89,18 @@ test('without it the outbox is trimmed, and when it is switched on its answers w
   await expect(sizeOf(alice)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await expect(linesOf(alice)).rejects.toThrow('exchange journal rebuild');
   expect(await differences()).toEqual(['POSITION']);
+  const shell = createShell(server.url);
+  const warnings = async () =>
+    (await shell.exchange('doctor')).out
+      .split('\n')
+      .filter((line) => line.includes('exchange journal rebuild'));
+  expect(await warnings()).toHaveLength(1);
   // What happens meanwhile is recorded.
   await trade(1);
   await journal.catchUp();
 
-  const { repaired } = await createShell(server.url).json('journal', 'rebuild');
+  const { repaired } = await shell.json('journal', 'rebuild');
+  expect(await warnings()).toEqual([]);
   expect(repaired).toEqual([alice, bob].sort());
   expect(await sizeOf(alice)).toEqual([BigInt(TRADES + 1) * TEN_LOTS]);
   expect(await linesOf(bob)).toBe(TRADES + 1);
