@@ -106,6 +106,13 @@ test('no path of an extension is served or documented', async () => {
     expect([page, (await exchange.client.get(page)).status]).toEqual([page, 404]);
 });
 
+test('a process with every extension on the same Redis has the positions of all that happened', async () => {
+  const whole = await exchange.replica({ EXTENSIONS: 'all' });
+  const { status, body } = await whole.client.get('/me/positions', { token: await alice.token() });
+  expect([status, body.data]).toMatchObject([200, [{ marketId: market.id, size: '0', realizedPnl: '16' }]]);
+  await whole.stop();
+});
+
 test('a name that no extension has is a bad configuration of every process', async () => {
   const env = { EXTENSIONS: 'site,nothing' };
   await expect(exchange.replica(env)).rejects.toThrow(/EXTENSIONS must be/);
