@@ -48,22 +48,19 @@ local function drop(ms, index, most)
 end
 
 local kept_ms, most = math.max(0, outbox.now_ms() - tonumber(ARGV[1])), tonumber(ARGV[3])
-local dropped = 0
-if oldest_ms < kept_ms then
-  dropped = drop(oldest_ms, oldest_index, most)
-else
-  dropped = drop(kept_ms, 0, most)
-end
+local limit = most
+local dropped = oldest_ms < kept_ms and drop(oldest_ms, oldest_index, most) or drop(kept_ms, 0, most)
 local surplus = redis.call('XLEN', KEYS[1]) - tonumber(ARGV[2])
 if dropped > 0 or surplus <= 0 then
   return dropped
 end
 if oldest_ms >= kept_ms then
   -- An entry's time is never before the time of the entry before it. So after this clock was ahead once, entries stay young longer.
-  dropped = drop(oldest_ms, oldest_index, math.min(most, surplus))
+  limit = math.min(most, surplus)
+  dropped = drop(oldest_ms, oldest_index, limit)
 end
--- Nothing before its position is left, so all of these entries wait for it.
-if dropped == 0 and not needed[slowest] then
+-- Nothing before its position is left, so all of these entries wait for it. A lower limit says nothing: Redis deletes whole nodes.
+if dropped == 0 and limit == most and not needed[slowest] then
   redis.call('HDEL', KEYS[2], slowest)
   redis.call('HSET', KEYS[3], 'gap:' .. slowest, positions[slowest])
 end

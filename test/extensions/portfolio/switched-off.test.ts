@@ -32,6 +32,7 @@ afterEach(async () => {
 const MANY = 1_000;
 const FEW = 10;
 const TRADES = 20;
+const MINUTE_MS = 60_000;
 
 /** Two wallets buy ten lots of both outcomes, which the exchange splits for them. */
 async function trade(times = TRADES): Promise<void> {
@@ -54,9 +55,9 @@ async function finish(): Promise<void> {
 }
 
 /** The worker of a process without the extension trims until it deletes nothing more; returns the number of entries left. */
-async function trim(keepMax: number): Promise<number> {
+async function trim(keepMax: number, keepMs = 0): Promise<number> {
   const { redis, run, keys } = exchange;
-  const outbox = createOutbox({ run, keys, readers: CORE_READERS, keepMs: 0, keepMax });
+  const outbox = createOutbox({ run, keys, readers: CORE_READERS, keepMs, keepMax });
   while ((await outbox.trim()) > 0);
   return redis.xlen(keys.outbox);
 }
@@ -162,4 +163,19 @@ test('the place of one at work stays, however late another reader is', async () 
   await finish();
   expect(await trim(FEW)).toBe(1);
   expect(await sizeOf(alice)).toEqual([BigInt(TRADES + 1) * TEN_LOTS]);
+});
+
+test('the place of one at work stays where a few entries are too many, but too few for Redis to delete a node of them', async () => {
+  const { redis } = exchange;
+  await redis.config('SET', 'stream-node-max-entries', '100');
+  const { journal } = openJournal();
+  await trade(1);
+  await journal.catchUp();
+  // Others are a little ahead of it, and every entry is young.
+  const place = await position();
+  await trade(2);
+  await finish();
+  const count = await redis.xlen(exchange.keys.outbox);
+  expect(await trim(count - 1, MINUTE_MS)).toBe(count);
+  expect(await position()).toBe(place);
 });
