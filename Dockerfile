@@ -24,7 +24,6 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
 # node_modules has a link to it.
 COPY --from=build /app/packages packages
-COPY lua lua
 COPY contracts/artifacts contracts/artifacts
 # Nothing is written here, so root may own it all.
 USER node

@@ -124,7 +124,7 @@ function build({ checked = true } = {}) {
   for (const [funds, folder] of Object.entries({ paper: 'lua', chain: 'lua-chain' })) {
     const scripts = path.join(DIST, folder);
     rmSync(scripts, { recursive: true, force: true });
-    writeBundles(path.join(ROOT, 'lua'), scripts, funds);
+    writeBundles(ROOT, scripts, funds);
   }
   stamp(STAMP, startedAt);
   if (checked) stamp(CHECKED, startedAt);

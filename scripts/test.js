@@ -128,7 +128,7 @@ const startChecks = () => [
     '-p',
     'tsconfig.test.json',
   ]),
-  check('luacheck', 'luacheck', ['--quiet', 'lua']),
+  check('luacheck', 'luacheck', ['--quiet', 'lua', 'src/extensions']),
 ];
 
 /** The arguments of jest for each form of the command. */

@@ -17,7 +17,7 @@ function filesUnder(folder: string, ending: RegExp): string[] {
 
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const sources = new Map(filesUnder('src', /\.tsx?$/).map((file) => [file, textOf(file)]));
-const lua = filesUnder('lua', /\.lua$/).map(textOf);
+const lua = ['lua', 'src/extensions'].flatMap((folder) => filesUnder(folder, /\.lua$/)).map(textOf);
 const others = ['test', 'bench', 'scripts', 'packages', 'examples'].flatMap((folder) =>
   filesUnder(folder, /\.(tsx?|[cm]?js)$/).map(textOf),
 );

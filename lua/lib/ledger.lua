@@ -27,7 +27,7 @@ local ledger = {}
 ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
 local YES_FREE_AT, NO_FREE_AT = 1, 15
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
--- The outstanding sets of a lot that a match mints or merges. A chain counts its own (lua/chain/lib/ledger.lua).
+-- The outstanding sets of a lot that a match mints or merges. A chain counts its own (src/extensions/chain/lua/lib/ledger.lua).
 ledger.SETS_PER_LOT = 10000
 -- The most makers in one settlement record (src/exchange/settlement.ts).
 ledger.SETTLEMENT_MAKERS_MAX = 50

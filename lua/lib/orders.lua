@@ -1,7 +1,7 @@
 -- The stored orders of a shard and their indexes.
 --
 -- {x}:o            hash: order hash (32 bytes) -> packed record (lib/order); kept, so that a hash is booked only once, until the order
---                  is in the archive (lua/forget_orders.lua)
+--                  is in the archive (src/extensions/archive/lua/forget_orders.lua)
 -- {x}:u:<address>  sorted set of the wallet's order hashes: score `order.rank` while open, minus that once final
 -- {x}:exp          sorted set of open orders with an expiration: score its second
 

@@ -1,5 +1,5 @@
 -- Traces of orders whose records have left Redis: what is left of them is enough to know that their hash was booked. An order
--- leaves one only while no rule of place_order refuses it anyway (lua/forget_orders.lua).
+-- leaves one only while no rule of place_order refuses it anyway (src/extensions/archive/lua/forget_orders.lua).
 --
 -- {x}:m:<id>        hash: `g` the number of buckets I4, the least power of two above it I4, the factor I3, the latest expiration I5
 --                   (epoch seconds) of the orders that left without a trace because they had expired, and the number of traces

@@ -2,9 +2,9 @@
 -- step ends, no order that the walk selects is open.
 --
 -- The place of a walk is a rank, and the number of orders of the wallet, open or final, with a lower rank; those that left the
--- index for the archive are counted, too ({x}:fo, lua/forget_orders.lua). The number never falls: becoming final changes only the
--- sign of a rank. An order booked behind the place therefore changes it, even if the clock moved between two steps: then the walk
--- starts again from the beginning.
+-- index for the archive are counted, too ({x}:fo, lib/archive). The number never falls: becoming final changes only the sign of a
+-- rank. An order booked behind the place therefore changes it, even if the clock moved between two steps: then the walk starts
+-- again from the beginning.
 
 local batch = require('lib.batch')
 local book = require('lib.book')

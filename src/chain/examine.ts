@@ -46,7 +46,7 @@ const TOKEN = new Interface([
 ]);
 /** `DELIVERY_GAS` of contracts/MarketExchange.sol, and what a transaction costs before its call. */
 const TRANSFER_GAS = 145_000;
-/** A chain is followed no longer when its newest block is older than 30 s (lua/chain/lib/cursor.lua). */
+/** A chain is followed no longer when its newest block is older than 30 s (src/extensions/chain/lua/lib/cursor.lua). */
 const AGE_WARN_MS = 15_000;
 const AGE_FAIL_MS = 30_000;
 /** Money for about 100 settlements at the usual price. */

@@ -31,7 +31,7 @@ export interface WalletCall {
   readonly description: string;
 }
 
-/** What the limit of UNSETTLED_LIMIT is of, by the code of the script (lua/chain/lib/admission.lua). */
+/** What the limit of UNSETTLED_LIMIT is of, by the code of the script (src/extensions/chain/lua/lib/admission.lua). */
 export const LIMIT_SCOPES = ['MATCHES', 'OPEN_ORDERS', 'FRESH_FUNDS', 'ADDRESS'] as const;
 
 /** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of none. Their places are stored. */

@@ -200,7 +200,7 @@ export interface Standing {
   readonly suspendedUntilMs: number | null;
 }
 
-/** The most that a wallet may leave to the chain (lua/chain/lib/trust.lua). */
+/** The most that a wallet may leave to the chain (src/extensions/chain/lua/lib/trust.lua). */
 export interface TrustLimit {
   readonly unsettledMicro: Micro;
   /** With all that open orders need. */

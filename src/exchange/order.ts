@@ -222,7 +222,7 @@ const EXPIRATION_MAX = 4_102_444_800n;
 /** An expiration above this must be in milliseconds: as milliseconds it is a day of 2001, as seconds the year 33658. */
 const MILLISECONDS_FROM = 1_000_000_000_000n;
 
-/** The most by which an order's nonce may be above its wallet's, with funds on a chain (lua/chain/lib/admission.lua). */
+/** The most by which an order's nonce may be above its wallet's, with funds on a chain (src/extensions/chain/lua/lib/admission.lua). */
 export const NONCE_AHEAD_MAX = 1_000;
 
 /** Seconds ahead, with funds on a chain, for an order that never rests. */

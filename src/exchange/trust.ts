@@ -1,7 +1,7 @@
 import type { TrustLimit } from './facts';
 import { type Micro, micro } from './units';
 
-/** As in lua/chain/lib/trust.lua, which decides. */
+/** As in src/extensions/chain/lua/lib/trust.lua, which decides. */
 const STEP = 10;
 const RESTING_TIMES = 10;
 

@@ -214,7 +214,7 @@ function createProcessor({ settle, settlements, queue, funds }: ProcessorOptions
     const isLast = refs.length === 1 && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     for (const { ref, parts } of left) {
       // On a chain only the chain says that a match failed: the funds of its wallets wait for that. The script leaves a record
-      // alone that the operator has or had (lua/chain/move_settlement.lua).
+      // alone that the operator has or had (src/extensions/chain/lua/move_settlement.lua).
       const status = isLast && funds === 'paper' ? 'FAILED' : 'RETRYING';
       for (const part of parts) await settlements.move({ ...ref, part }, status);
     }

@@ -5,11 +5,11 @@ import type { Funds } from '../exchange/chain';
 import { bundleSources, luaSources } from './bundle';
 
 /**
- * Returns the bundles of `folder`, from `cache` when neither the scripts nor the bundler have changed. Bundling takes half a
+ * Returns the bundles of the program in the folder `root`, from `cache` when neither the scripts nor the bundler have changed. Bundling takes half a
  * second, and every process that runs from the sources needs it, among them each test file.
  */
-export function cachedBundles(folder: string, cache: string, funds: Funds = 'paper'): Map<string, string> {
-  const sources = luaSources(folder, funds);
+export function cachedBundles(root: string, cache: string, funds: Funds = 'paper'): Map<string, string> {
+  const sources = luaSources(root, funds);
   const file = join(cache, `${keyOf(sources)}.json`);
   const kept = read(file);
   if (kept) return kept;

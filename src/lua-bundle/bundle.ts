@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Funds } from '../exchange/chain';
 import { type LuaFile, readFile } from './module';
@@ -10,30 +10,27 @@ import { writeVerb } from './write';
  * docs/decisions/025-lua-bundler.md has the gain of each step.
  */
 
-/**
- * The verbs that hand out, convert or number the funds of wallets, which only the chain does with its own, and those that move
- * funds between shards, of which an exchange on a chain has one.
- */
-const PAPER_ONLY: readonly string[] = [
-  ...['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'],
-  ...['send_collateral', 'take_collateral', 'read_channel'],
-  ...['hold_purse', 'release_purse', 'read_account', 'lift_nonce'],
-  ...['fill_directory', 'open_home', 'resend_collateral', 'mend_channel'],
-].map((name) => `${name}.lua`);
+/** Funds are handed out by the exchange or are on a chain, and an exchange with funds on a chain has one shard. */
+const LEFT_OUT: Readonly<Record<Funds, readonly string[]>> = { paper: ['chain'], chain: ['shards'] };
 
-/** Returns the sources of the verbs under `folder`, by name, with their modules inlined. Throws on a missing module. */
-export const bundleScripts = (folder: string, funds: Funds = 'paper'): Map<string, string> =>
-  bundleSources(luaSources(folder, funds));
+/** The verbs of the core that hand out, convert or number the funds of wallets, which only the chain does with its own. */
+const PAPER_ONLY = ['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'];
+
+/** Returns the sources of the verbs of the program in the folder `root`, by name, with their modules inlined. Throws on a missing module. */
+export const bundleScripts = (root: string, funds: Funds = 'paper'): Map<string, string> =>
+  bundleSources(luaSources(root, funds));
 
 /**
- * Returns the files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. For funds on a chain a file below
- * `chain/` stands in place of the file that has its path outside, or is added.
+ * Returns the files below `lua/` by their paths there: `place_order.lua`, `lib/book.lua`. The files below
+ * `src/extensions/<name>/lua/` replace or join them.
  */
-export function luaSources(folder: string, funds: Funds = 'paper'): Map<string, string> {
-  const sources = filesOf(folder);
-  if (funds === 'paper') return sources;
-  for (const name of PAPER_ONLY) sources.delete(name);
-  return new Map([...sources, ...filesOf(join(folder, 'chain'))]);
+export function luaSources(root: string, funds: Funds = 'paper'): Map<string, string> {
+  const sources = filesOf(join(root, 'lua'));
+  if (funds === 'chain') for (const name of PAPER_ONLY) sources.delete(`${name}.lua`);
+  const extensions = join(root, 'src/extensions');
+  const names = existsSync(extensions) ? readdirSync(extensions).sort() : [];
+  const chosen = names.filter((name) => !LEFT_OUT[funds].includes(name));
+  return new Map([...sources, ...chosen.flatMap((name) => [...filesOf(join(extensions, name, 'lua'))])]);
 }
 
 function filesOf(folder: string): Map<string, string> {
@@ -42,16 +39,18 @@ function filesOf(folder: string): Map<string, string> {
 }
 
 const luaFiles = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.lua'))
-    .sort();
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((file) => file.endsWith('.lua'))
+        .sort()
+    : [];
 
 export function bundleSources(sources: ReadonlyMap<string, string>): Map<string, string> {
   const modules = new Map<string, LuaFile>();
   const load = (name: string, path: readonly string[] = []): LuaFile => {
     if (path.includes(name)) throw new Error(`modules require each other: ${[...path, name].join(' -> ')}`);
     const source = sources.get(`lib/${name}.lua`);
-    if (source === undefined) throw new Error(`no module lua/lib/${name}.lua`);
+    if (source === undefined) throw new Error(`no module lib/${name}.lua`);
     const module = modules.get(name) ?? readFile(name, source, (other) => load(other, [...path, name]));
     modules.set(name, module);
     return module;
@@ -68,9 +67,9 @@ function bundle(source: string, load: (name: string) => LuaFile): string {
 }
 
 /** Writes every bundle to `target`; returns the names of the verbs. */
-export function writeBundles(folder: string, target: string, funds: Funds = 'paper'): string[] {
+export function writeBundles(root: string, target: string, funds: Funds = 'paper'): string[] {
   mkdirSync(target, { recursive: true });
-  const bundles = bundleScripts(folder, funds);
+  const bundles = bundleScripts(root, funds);
   for (const [name, source] of bundles) writeFileSync(join(target, `${name}.lua`), source);
   return [...bundles.keys()];
 }

@@ -1,23 +1,33 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MarketId } from '../../src/exchange/market';
 import { createKeys } from '../../src/store/redis/keys';
 import { ROOT } from '../support/processes';
 
-/** The tables of docs/inside/engine.md compared with the scripts and the keys, in both directions. */
-const PAGE = readFileSync(path.join(ROOT, 'docs/inside/engine.md'), 'utf8');
-const section = (title: string): string => PAGE.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
+/** The tables of docs/inside/engine.md and of extensions compared with the scripts and the keys, in both directions. */
+const textOf = (page: string): string => readFileSync(path.join(ROOT, page), 'utf8');
+const PAGE = textOf('docs/inside/engine.md');
+const section = (title: string, page = PAGE): string =>
+  page.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
 const firstCells = (text: string): string[] =>
   [...text.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap((row) =>
     [...(row[1] ?? '').matchAll(/`([^`]+)`/g)].map((cell) => cell[1] ?? ''),
   );
+const scriptsOf = (folder: string): string[] =>
+  readdirSync(path.join(ROOT, folder)).flatMap((file) => (file.endsWith('.lua') ? file.slice(0, -4) : []));
 
-test('the page lists every script and no other', () => {
-  const scripts = ['lua', 'lua/chain'].flatMap((folder) =>
-    readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith('.lua')),
-  );
-  const names = new Set(scripts.map((name) => name.slice(0, -4)));
-  expect(firstCells(section('Scripts')).sort()).toEqual([...names].sort());
+const EXTENSIONS = readdirSync(path.join(ROOT, 'src/extensions'))
+  .map((name) => `src/extensions/${name}`)
+  .filter((folder) => existsSync(path.join(ROOT, folder, 'lua')));
+
+test.each<readonly [page: string, folder: string]>([
+  ['docs/inside/engine.md', 'lua'],
+  ...EXTENSIONS.map((folder) => [`${folder}/README.md`, `${folder}/lua`] as const),
+])('%s lists every script of %s and no other', (page, folder) => {
+  // A script that replaces one of the core is in the table of the core.
+  const scripts = scriptsOf(folder).filter((name) => folder === 'lua' || !scriptsOf('lua').includes(name));
+  expect(scripts).not.toEqual([]);
+  expect(firstCells(section('Scripts', textOf(page))).sort()).toEqual(scripts.sort());
 });
 
 /** A key as the page writes it: `{x0}:m:<id>:b`. A cell that starts with a colon continues the market's key. */

@@ -128,7 +128,7 @@ test('on a chain each fill is a record of its own, so that a wallet at fault fai
 test.each(['paper', 'chain'] as const)(
   'with funds on %s the scripts compute the fee of the taker by the same number of makers',
   (funds) => {
-    const sources = luaSources(path.join(__dirname, '../../lua'), funds);
+    const sources = luaSources(path.join(__dirname, '../..'), funds);
     const found = [...sources.values()].flatMap((source) => [
       ...source.matchAll(/^ledger\.SETTLEMENT_MAKERS_MAX = (\d+)$/gm),
     ]);

@@ -1,23 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleScripts } from '../../src/lua-bundle/bundle';
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
+import { bundleScripts, bundleSources } from '../../src/lua-bundle/bundle';
 
 /** The bundle of the verb `verb` over modules given by name. */
 function bundle(verb: string, modules: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'bundle-'));
-  folders.push(folder);
-  mkdirSync(path.join(folder, 'lib'));
-  for (const [name, body] of Object.entries(modules)) {
-    writeFileSync(path.join(folder, 'lib', `${name}.lua`), `local ${name} = {}\n${body}return ${name}\n`);
-  }
-  writeFileSync(path.join(folder, 'verb.lua'), `#!lua\n${verb}`);
-  return bundleScripts(folder).get('verb') ?? '';
+  const sources = new Map([['verb.lua', `#!lua\n${verb}`]]);
+  for (const [name, body] of Object.entries(modules))
+    sources.set(`lib/${name}.lua`, `local ${name} = {}\n${body}return ${name}\n`);
+  return bundleSources(sources).get('verb') ?? '';
 }
 
 const needs = (...names: string[]) =>
@@ -129,26 +120,37 @@ test.each([
   expect(() => bundle(verb, modules)).toThrow(message);
 });
 
-test('for funds on a chain a file of chain/ stands in place of the one of its name, or is added', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'bundle-'));
-  folders.push(folder);
-  for (const name of ['lib', 'chain/lib']) mkdirSync(path.join(folder, name), { recursive: true });
-  const write = (file: string, text: string): void => writeFileSync(path.join(folder, file), text);
-  for (const [place, kind] of [
-    ['', 'paper'],
-    ['chain/', 'chain'],
-  ] as const)
-    write(`${place}lib/a.lua`, `local a = {}\na.KIND = '${kind}'\nreturn a\n`);
-  write('told.lua', `#!lua\n${needs('a')}return a.KIND\n`);
-  write('chain/more.lua', `#!lua\n${needs('a')}return { a.KIND }\n`);
-  // Only the exchange of paper funds pays a faucet.
-  write('credit_account.lua', '#!lua\nreturn 1\n');
-  expect([...bundleScripts(folder)]).toEqual([
-    ['credit_account', '#!lua\nreturn 1\n'],
-    ['told', "#!lua\nreturn 'paper'\n"],
-  ]);
-  expect([...bundleScripts(folder, 'chain')].sort()).toEqual([
-    ['more', "#!lua\nreturn { 'chain' }\n"],
-    ['told', "#!lua\nreturn 'chain'\n"],
-  ]);
+test('a file of an extension replaces the one of its name, or is added', () => {
+  const root = mkdtempSync(path.join(tmpdir(), 'bundle-'));
+  const write = (file: string, text: string): void => {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  };
+  const extension = (name: string): string => `src/extensions/${name}/lua`;
+  for (const [folder, kind] of [
+    ['lua', 'paper'],
+    [extension('chain'), 'chain'],
+  ])
+    write(`${folder}/lib/a.lua`, `local a = {}\na.KIND = '${kind}'\nreturn a\n`);
+  write('lua/kind.lua', `#!lua\n${needs('a')}return a.KIND\n`);
+  write(`${extension('chain')}/more.lua`, `#!lua\n${needs('a')}return { a.KIND }\n`);
+  write(`${extension('people')}/comment.lua`, '#!lua\nreturn 2\n');
+  // An exchange with funds on a chain has one shard, and pays no faucet.
+  write(`${extension('shards')}/send.lua`, '#!lua\nreturn 3\n');
+  write('lua/credit_account.lua', '#!lua\nreturn 1\n');
+  try {
+    expect(Object.fromEntries(bundleScripts(root))).toEqual({
+      credit_account: '#!lua\nreturn 1\n',
+      kind: "#!lua\nreturn 'paper'\n",
+      comment: '#!lua\nreturn 2\n',
+      send: '#!lua\nreturn 3\n',
+    });
+    expect(Object.fromEntries(bundleScripts(root, 'chain'))).toEqual({
+      more: "#!lua\nreturn { 'chain' }\n",
+      kind: "#!lua\nreturn 'chain'\n",
+      comment: '#!lua\nreturn 2\n',
+    });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

@@ -6,10 +6,10 @@ import { cachedBundles } from '../../src/lua-bundle/bundle-cache';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'kept-'));
 const cache = path.join(folder, 'cache');
-mkdirSync(path.join(folder, 'lib'));
+mkdirSync(path.join(folder, 'lua'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const write = (text: string): void => writeFileSync(path.join(folder, 'verb.lua'), `#!lua\n${text}\n`);
+const write = (text: string): void => writeFileSync(path.join(folder, 'lua/verb.lua'), `#!lua\n${text}\n`);
 
 test('the cached bundles are made again when a script changes', () => {
   for (const text of ['return 1', 'return 2']) {

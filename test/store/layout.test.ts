@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MARKET_STATUSES } from '../../src/exchange/market';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../src/exchange/status';
 import { lots, micro, pips } from '../../src/exchange/units';
 import { LANE_STATES } from '../../src/extensions/chain/store/intents';
+import { luaSources } from '../../src/lua-bundle/bundle';
 import { decodeEvent, EVENT_KINDS, NO_MARKET } from '../../src/store/outbox/outbox';
 import * as layouts from '../../src/store/records/layout';
 import { VOID } from '../../src/store/records/market';
@@ -22,14 +22,12 @@ import { packRequest } from '../../src/store/verbs/place';
  * The formats that Lua packs and TypeScript reads, and the codes that both know by a number, are written once on each side
  * and must be equal.
  */
-const LIB = path.join(__dirname, '../../lua/lib');
-const textOf = (lib: string): string => readFileSync(path.join(LIB, `${lib}.lua`), 'utf8');
-const FOLDERS = [LIB, ...['chain', 'chain/lib'].map((name) => path.join(LIB, '..', name))];
-const lua = FOLDERS.flatMap((folder) =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.lua'))
-    .map((file) => readFileSync(path.join(folder, file), 'utf8')),
+const sources = (['chain', 'paper'] as const).map((funds) =>
+  luaSources(path.join(__dirname, '../..'), funds),
 );
+const lua = sources.flatMap((files) => [...files.values()]);
+const libs = new Map(sources.flatMap((files) => [...files]));
+const textOf = (lib: string): string => libs.get(`lib/${lib}.lua`) ?? '';
 
 const {
   ORDER_BODY,
@@ -75,7 +73,7 @@ function constantsOf(lib: string): Map<string, number> {
   )) {
     const values = numbers.split(', ').map(Number);
     for (const [i, name] of names.split(', ').entries()) {
-      found.set(name.replace(`${path.basename(lib)}.`, ''), values[i] ?? Number.NaN);
+      found.set(name.replace(`${lib}.`, ''), values[i] ?? Number.NaN);
     }
   }
   return found;
@@ -105,7 +103,7 @@ const CODES: readonly (readonly [
   ['outbox', EVENT_KINDS, named(EVENT_KINDS.filter((kind) => kind !== null))],
   ['outbox', MOVE_REASONS, named(MOVE_REASONS.filter((reason) => reason !== null))],
   ['settlements', SETTLEMENT_STATUSES, named(SETTLEMENT_STATUSES)],
-  ['../chain/lib/intents', LANE_STATES, named(LANE_STATES)],
+  ['intents', LANE_STATES, named(LANE_STATES)],
 ];
 
 function named(
@@ -116,7 +114,7 @@ function named(
   return Object.fromEntries(list.map((name) => [`${before}${other[name] ?? name}`, name]));
 }
 
-test.each(CODES)('the codes of lua/lib/%s.lua are the places in the list %j', (lib, list, names) => {
+test.each(CODES)('the codes of lib/%s.lua are the places in the list %j', (lib, list, names) => {
   const constants = constantsOf(lib);
   const told = Object.entries(names).map(([name, value]) => [name, constants.get(name), value]);
   expect(told).toEqual(Object.entries(names).map(([name, value]) => [name, list.indexOf(value), value]));

@@ -14,11 +14,11 @@ import { VERBS } from '../../src/store/redis/verbs';
  * The table of verbs types the callers; here it is compared with the headers and the texts of the scripts, so that a key
  * or an argument that is added on one side only is found.
  */
-const LUA = path.join(__dirname, '../../lua');
+const ROOT = path.join(__dirname, '../..');
 /** The scripts for paper funds, and those for funds on a chain, of which some stand in place of one of the others. */
 const FUNDS = ['paper', 'chain'] as const;
-const bundles = { paper: bundleScripts(LUA), chain: bundleScripts(LUA, 'chain') };
-const sources = { paper: luaSources(LUA), chain: luaSources(LUA, 'chain') };
+const bundles = { paper: bundleScripts(ROOT), chain: bundleScripts(ROOT, 'chain') };
+const sources = { paper: luaSources(ROOT), chain: luaSources(ROOT, 'chain') };
 
 interface Entry {
   readonly keys: readonly (KeyName | readonly KeyName[])[];

@@ -30,7 +30,7 @@ const STEP = 500;
 const READS_MAX = 20;
 /** The most times that the wallets of a shard are read until nothing moved meanwhile. */
 const NET_READS_MAX = 3;
-/** lua/lib/channel.lua has the same number. */
+/** src/extensions/shards/lua/lib/channel.lua has the same number. */
 const WRAP = 2n ** 52n;
 const ADDRESS_BYTES = 20;
 const BITS = 8;

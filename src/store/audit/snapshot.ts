@@ -170,7 +170,7 @@ export interface Snapshot {
   readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
   /** All collateral that came into the shard: granted here and got from other shards, less what was sent. In micro-units. */
   granted: bigint;
-  /** The part of the fees that repaired channels (lua/resend_collateral.lua). In micro-units. */
+  /** The part of the fees that repaired channels (src/extensions/shards/lua/resend_collateral.lua). In micro-units. */
   repaid: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;

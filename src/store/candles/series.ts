@@ -107,7 +107,7 @@ export function createSeries({ redis, run, keys, archivedReads = NO_ARCHIVED_REA
     return { seen, stretches: await Promise.all(gone) };
   }
 
-  /** A stretch as read_candles gives it, of a market whose candles have left Redis (lua/forget_market.lua). */
+  /** A stretch as read_candles gives it, of a market whose candles have left Redis (src/extensions/archive/lua/forget_market.lua). */
   async function archived(
     id: MarketId,
     series: Parameters<ArchivedReads['candles']>[1],

@@ -29,7 +29,7 @@ export const FEE_ACCOUNT = 'fee';
 const ADDRESS_BYTES = 20;
 const NET_MARK = 'n';
 
-/** Among the accounts of a shard, the field of what a wallet sent and got there (lua/lib/channel.lua); exists with several shards. */
+/** Among the accounts of a shard, the field of what a wallet sent and got there (src/extensions/shards/lua/lib/channel.lua); exists with several shards. */
 export const netField = (wallet: Buffer): Buffer => Buffer.concat([wallet, Buffer.from(NET_MARK)]);
 export const isNetField = (field: Buffer): boolean => field.length > ADDRESS_BYTES;
 /** The pattern of these fields alone, for HSCAN. */

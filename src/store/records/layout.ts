@@ -160,15 +160,15 @@ export const OUTBOX_MOVE = layout('>BI7I7I7', ['reason', 'collateralMicro', 'yes
 export const CASH = layout('>I7I7I4I6', ['freeMicro', 'reservedMicro', 'nonce', 'faucetMs']);
 export const TOKENS = layout('>I7I7I7I7', ['yesFree', 'yesReserved', 'noFree', 'noReserved']);
 
-/** Collateral on its way from one shard to another, and what a wallet sent and got in one (lua/lib/channel.lua). */
+/** Collateral on its way from one shard to another, and what a wallet sent and got in one (src/extensions/shards/lua/lib/channel.lua). */
 export const CHANNEL_ENTRY = layout('>c20I7I4I6I4', [
   ...(['wallet', 'amountMicro', 'nonce', 'beforeMs', 'beforeIndex'] as const),
 ]);
 export const NET = layout('>I7I7', ['sentMicro', 'gotMicro']);
-/** A wallet at its new home (lua/open_home.lua). */
+/** A wallet at its new home (src/extensions/shards/lua/open_home.lua). */
 export const HOME = layout('>c20I4I6c8I4', ['wallet', 'nonce', 'faucetMs', 'shards', 'raised']);
 
-/** Accounts of funds on a chain (lua/chain/lib/ledger.lua). */
+/** Accounts of funds on a chain (src/extensions/chain/lua/lib/ledger.lua). */
 export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I7I4BI6', [
   ...(['balanceMicro', 'allowanceMicro', 'reservedMicro', 'outMicro', 'pendingMicro'] as const),
   ...(['unsettledMicro', 'settledMicro', 'restingMicro', 'nonce', 'flags', 'block'] as const),
@@ -177,23 +177,23 @@ export const CHAIN_TOKENS = layout('>I7I7I7I7I7I7I7I7I6', [
   ...(['yesHeld', 'yesReserved', 'yesOut', 'yesPending'] as const),
   ...(['noHeld', 'noReserved', 'noOut', 'noPending', 'block'] as const),
 ]);
-/** The lower amount of an asset in a block that is not final (lua/chain/lib/caps.lua). */
+/** The lower amount of an asset in a block that is not final (src/extensions/chain/lua/lib/caps.lua). */
 export const CAP = layout('>I7I6', ['amountMicro', 'block']);
-/** The strikes of a wallet (lua/chain/lib/trust.lua). */
+/** The strikes of a wallet (src/extensions/chain/lua/lib/trust.lua). */
 export const STRIKES = layout('>BI6I6Bc15', ['count', 'untilMs', 'lastMs', 'reason', 'settlement']);
-/** The lots of an order that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
+/** The lots of an order that are settled, and those of failed matches (src/extensions/chain/lua/lib/legs.lua). */
 export const SETTLED_LOTS = layout('>I6I6', ['settledLots', 'failedLots']);
-/** A block, and the numbers of a wallet in it (lua/chain/lib/cursor.lua, readings.lua). */
+/** A block, and the numbers of a wallet in it (src/extensions/chain/lua/lib/cursor.lua, readings.lua). */
 export const BLOCK = layout('>I6I6c32', ['number', 'timeMs', 'hash']);
 export const READING = layout('>c20I7I7BI4B', [
   ...(['wallet', 'balanceMicro', 'allowanceMicro', 'flags', 'nonce', 'markets'] as const),
 ]);
 export const TOKENS_READING = layout('>c8I7I7', ['marketId', 'yesMicro', 'noMicro']);
-/** A settlement that is final (lua/chain/observe_block.lua), and the bytes behind the transaction of its record (finality.lua). */
+/** A settlement that is final (src/extensions/chain/lua/observe_block.lua), and the bytes behind the transaction of its record (finality.lua). */
 export const SETTLEMENT_EVENT = layout('>c15BBI6c32c20', [
   ...(['name', 'status', 'reason', 'block', 'transaction', 'wallet'] as const),
 ]);
-/** What a wallet converted on the chain itself (lua/chain/observe_block.lua). */
+/** What a wallet converted on the chain itself (src/extensions/chain/lua/observe_block.lua). */
 export const CONVERSION = layout('>c8c20BI7I7I7', [
   ...(['marketId', 'wallet', 'reason', 'collateralMicro', 'yesMicro', 'noMicro'] as const),
 ]);
@@ -215,7 +215,7 @@ export const RESOLUTION = layout('>BI6I6I7I7I4', [
 export const PAYOUT_DELAY = layout('>I6B', ['payoutAtMs', 'statusBefore']);
 export const PAYOUT = layout('>I7I7I7', ['yesMicro', 'noMicro', 'cashMicro']);
 
-/** A comment before its text (lua/lib/comments.lua). */
+/** A comment before its text (src/extensions/people/lua/lib/comments.lua). */
 export const COMMENT = layout('>I6I6c20B', ['createdAtMs', 'parent', 'author', 'deleted']);
 
 /** A settlement before the hash of its transaction, and its place among those that are not final (lua/lib/settlements.lua). */
@@ -224,7 +224,7 @@ export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
 ]);
 export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
 
-/** A lane of the operator before the token of its lease, and an intent before its matches (lua/chain/lib/intents.lua). */
+/** A lane of the operator before the token of its lease, and an intent before its matches (src/extensions/chain/lua/lib/intents.lua). */
 export const LANE = layout('>I6BI6I6', ['nextNonce', 'state', 'changedAtMs', 'leasedUntilMs']);
 export const INTENT = layout('>I6I6I2B', ['createdAtMs', 'updatedAtMs', 'matches', 'attempts']);
 

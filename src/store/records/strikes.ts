@@ -14,7 +14,7 @@ export interface Strikes {
   readonly tradeId: string;
 }
 
-/** Time without another strike after which strikes are forgotten (lua/chain/lib/trust.lua). */
+/** Time without another strike after which strikes are forgotten (src/extensions/chain/lua/lib/trust.lua). */
 const MEMORY_MS = 30 * 24 * 3_600_000;
 
 export function unpackStrikes(packed: Buffer): Strikes {

@@ -1,10 +1,10 @@
 import type { ByteKey, TextKey } from './keys';
 
-/** The keys of collateral that moves between shards (lua/lib/channel.lua). With one shard none of them exists. */
+/** The keys of collateral that moves between shards (src/extensions/shards/lua/lib/channel.lua). With one shard none of them exists. */
 export interface ChannelKeys {
   /** stream: the collateral that this shard sent to another. */
   channel(to: number): TextKey<'channel'>;
-  /** stream: a channel that takes the place of a broken one, while it is written (lua/mend_channel.lua). */
+  /** stream: a channel that takes the place of a broken one, while it is written (src/extensions/shards/lua/mend_channel.lua). */
   channelDraft(to: number): TextKey<'channelDraft'>;
   /** hash: number of a shard -> id of the last entry that this shard took from its channel. */
   readonly taken: TextKey<'taken'>;

@@ -1,10 +1,10 @@
 import type { TextKey } from './keys';
 
-/** The keys of the directory of an exchange with several shards (lua/claim_market.lua). Only those of the first shard exist. */
+/** The keys of the directory of an exchange with several shards (src/extensions/shards/lua/claim_market.lua). Only those of the first shard exist. */
 export interface DirectoryKeys {
   /** hash: market id -> number of its shard. */
   readonly marketShards: TextKey<'marketShards'>;
-  /** hash: `count` of the shards (lua/note_shards.lua); absent with one. */
+  /** hash: `count` of the shards (src/extensions/shards/lua/note_shards.lua); absent with one. */
   readonly shardCount: TextKey<'shardCount'>;
   /** hash: market id -> what creates it in its shard, until it is listed. */
   readonly claims: TextKey<'claims'>;

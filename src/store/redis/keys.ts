@@ -68,11 +68,11 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   trades(id: MarketId): TextKey<'trades'>;
   tokens(id: MarketId): TextKey<'tokens'>;
   wallet(address: Buffer): ByteKey<'wallet'>;
-  /** hash: the wallet's profile (lua/edit_profile.lua). */
+  /** hash: the wallet's profile (src/extensions/people/lua/edit_profile.lua). */
   profile(address: Buffer): ByteKey<'profile'>;
   /** hash: username in lower case -> wallet (20 bytes). */
   readonly usernames: TextKey<'usernames'>;
-  /** hash: number -> comment (lua/lib/comments.lua). */
+  /** hash: number -> comment (src/extensions/people/lua/lib/comments.lua). */
   comments(id: MarketId): TextKey<'comments'>;
   /** set: wallets that like the comment. */
   commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
@@ -123,33 +123,33 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   readonly results: TextKey<'results'>;
   /** hash: wallet -> when it asked the faucet of a test network, and whether it was served; `serves` -> when a worker served last. */
   readonly faucet: TextKey<'faucet'>;
-  /** hash: the chain that has the funds, absent with paper funds (lua/chain/note_funds.lua). */
+  /** hash: the chain that has the funds, absent with paper funds (src/extensions/chain/lua/note_funds.lua). */
   readonly funds: TextKey<'funds'>;
-  /** hash: the latest final block that the accounts contain, and the latest block seen (lua/chain/lib/cursor.lua). */
+  /** hash: the latest final block that the accounts contain, and the latest block seen (src/extensions/chain/lua/lib/cursor.lua). */
   readonly cursor: TextKey<'cursor'>;
   /** list: the final blocks that the accounts had lately, newest first. */
   readonly finals: TextKey<'finals'>;
-  /** set: wallets, and wallets with a market, of which something is promised (lua/chain/lib/ledger.lua). */
+  /** set: wallets, and wallets with a market, of which something is promised (src/extensions/chain/lua/lib/ledger.lua). */
   readonly exposed: TextKey<'exposed'>;
-  /** hash: wallet and asset -> a lower amount in a block that is not final (lua/chain/lib/caps.lua). */
+  /** hash: wallet and asset -> a lower amount in a block that is not final (src/extensions/chain/lua/lib/caps.lua). */
   readonly caps: TextKey<'caps'>;
-  /** hash: wallet -> its strikes (lua/chain/lib/trust.lua). */
+  /** hash: wallet -> its strikes (src/extensions/chain/lua/lib/trust.lua). */
   readonly strikes: TextKey<'strikes'>;
-  /** set: orders of wallets at fault that are yet to be cancelled (lua/chain/lib/unfunded.lua). */
+  /** set: orders of wallets at fault that are yet to be cancelled (src/extensions/chain/lua/lib/unfunded.lua). */
   readonly unpaid: TextKey<'unpaid'>;
-  /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
+  /** hash: order hash -> its lots that are settled, and those of failed matches (src/extensions/chain/lua/lib/legs.lua). */
   readonly settledLots: TextKey<'settledLots'>;
-  /** hash: order hash -> its lots of failed matches that are not filled any more (lua/chain/lib/restoring.lua). */
+  /** hash: order hash -> its lots of failed matches that are not filled any more (src/extensions/chain/lua/lib/restoring.lua). */
   readonly returnedLots: TextKey<'returnedLots'>;
-  /** hash: wallet or order hash -> from when on its lots of failed matches stay away (lua/chain/lib/restoring.lua). */
+  /** hash: wallet or order hash -> from when on its lots of failed matches stay away (src/extensions/chain/lua/lib/restoring.lua). */
   readonly abandoned: TextKey<'abandoned'>;
-  /** hash: wallet and asset -> how much of it has stayed there for some blocks (lua/chain/lib/fresh.lua). */
+  /** hash: wallet and asset -> how much of it has stayed there for some blocks (src/extensions/chain/lua/lib/fresh.lua). */
   readonly fresh: TextKey<'fresh'>;
   /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
   readonly mined: TextKey<'mined'>;
   /** hash: order hash -> its wallet (20 bytes), which withdrew it on the chain; it is still open here. */
   readonly withdrawn: TextKey<'withdrawn'>;
-  /** hash: the operator's lanes, and who holds each (lua/chain/lib/intents.lua). */
+  /** hash: the operator's lanes, and who holds each (src/extensions/chain/lua/lib/intents.lua). */
   readonly lanes: TextKey<'lanes'>;
   /** hash: the transactions that the operator has signed and that no final block contains yet. */
   readonly intents: TextKey<'intents'>;

@@ -39,7 +39,7 @@ export function scriptSources(funds: Funds = 'paper'): Map<string, string> {
     const { cachedBundles } =
       require('../../lua-bundle/bundle-cache') as typeof import('../../lua-bundle/bundle-cache');
     const root = join(__dirname, '../../..');
-    return cachedBundles(join(root, 'lua'), join(root, '.cache', name), funds);
+    return cachedBundles(root, join(root, '.cache', name), funds);
   }
   const sources = new Map<string, string>();
   for (const file of readdirSync(built)) {

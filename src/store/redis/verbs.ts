@@ -136,7 +136,7 @@ export const VERBS = {
   move_settlement: verb(SETTLE, 5).replies<Flag>(),
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
-  // Funds on a chain (lua/chain/).
+  // Funds on a chain (src/extensions/chain/lua/).
   note_funds: verb(['funds', 'cash', 'markets', 'layout'], 4).replies<
     [chain: Buffer, exchange: Buffer, hold: Buffer]
   >(),

@@ -111,7 +111,7 @@ interface SettlementsOptions {
   readonly checksum?: (address: string) => string;
 }
 
-/** The operator's scripts alone make a record SUBMITTED (lua/chain/enlist_intent.lua). */
+/** The operator's scripts alone make a record SUBMITTED (src/extensions/chain/lua/enlist_intent.lua). */
 type MovedTo = 'CONFIRMED' | 'RETRYING' | 'FAILED';
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */

@@ -250,7 +250,7 @@ async function ageOf(redis: RedisClient, keys: Keys, stream: string, mark: strin
   return (await timeOf(holderOf(redis, keys))) - Number(entry[0].split('-')[0]);
 }
 
-/** Whether the logs of wallets have what every shard wrote (lua/log_shard_events.lua). */
+/** Whether the logs of wallets have what every shard wrote (src/extensions/shards/lua/log_shard_events.lua). */
 async function marks({ redis, shards }: ShardsOptions): Promise<Check[]> {
   const name = 'account logs';
   const late: string[] = [];

@@ -1,7 +1,7 @@
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** The marks of one home (lua/log_shard_events.lua); empty while no log is open there, null when it does not answer. */
+/** The marks of one home (src/extensions/shards/lua/log_shard_events.lua); empty while no log is open there, null when it does not answer. */
 export type Marks = Readonly<Record<string, string>> | null;
 
 export interface HomeMarks {

@@ -62,7 +62,7 @@ export interface ReplaceReply extends PlaceReply {
   readonly old: OrderRecord | null;
 }
 
-/** Placing when funds are on a chain (lua/chain/lib/admission.lua). */
+/** Placing when funds are on a chain (src/extensions/chain/lua/lib/admission.lua). */
 export interface ChainPlacing {
   /** The value of matches of a new wallet that may wait for the chain; 0 for any. */
   readonly unsettledMaxNewMicro: Micro;
@@ -322,7 +322,7 @@ export function packRequest(
   return packed;
 }
 
-/** What lua/chain/lib/admission.lua reads behind the request. */
+/** What src/extensions/chain/lua/lib/admission.lua reads behind the request. */
 function packChainPart({ unsettledMaxNewMicro, freshMaxMicro }: ChainPlacing, address: string): Buffer {
   const packed = Buffer.alloc(15 + address.length);
   writeUInt7(packed, unsettledMaxNewMicro, 0);

@@ -19,7 +19,7 @@ export interface AtHome {
   readonly purse: PurseInShard;
 }
 
-/** lua/lib/channel.lua has the same number: what a wallet sent and got is counted modulo it. */
+/** src/extensions/shards/lua/lib/channel.lua has the same number: what a wallet sent and got is counted modulo it. */
 const WRAP = 2 ** 52;
 const BITS = 8;
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../exchange/errors';
 import { formatMicro } from '../../exchange/units';
 import { unpackStrikes } from '../records/strikes';
 
-/** The refusals of a wallet that the exchange trusts too little (lua/chain/lib/trust.lua), in words. */
+/** The refusals of a wallet that the exchange trusts too little (src/extensions/chain/lua/lib/trust.lua), in words. */
 
 /** The deed of the wallet for which a settlement failed. Other reasons are no strike. */
 const DEEDS: { readonly [Reason in FaultReason]?: string } = {
@@ -25,7 +25,7 @@ export function suspended(packed: Buffer): Refusal {
   return new Refusal('WALLET_SUSPENDED', text, { until, failureReason: reason, tradeId, strikes: count });
 }
 
-/** BLOCKS of lua/chain/lib/fresh.lua. */
+/** BLOCKS of src/extensions/chain/lua/lib/fresh.lua. */
 const FRESH_BLOCKS = 50;
 
 export function tooMuch(detail: readonly unknown[]): Refusal {

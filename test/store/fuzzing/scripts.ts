@@ -5,14 +5,14 @@ import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
 /** A change to the Lua sources, wherever `from` occurs; it must occur somewhere. */
 export interface Patch {
-  /** Only in this file below lua/. */
+  /** Only in this file, by its path below lua/ or below the folder of an extension. */
   readonly file?: string;
   readonly from: string | RegExp;
   readonly to: string;
 }
 
 export const CLOCK_KEY = '{x0}:clock';
-const LUA = join(__dirname, '..', '..', '..', 'lua');
+const ROOT = join(__dirname, '..', '..', '..');
 
 /** The scripts read their time from CLOCK_KEY, so that a run repeats exactly. */
 export const FAKE_CLOCK: Patch = {
@@ -40,18 +40,18 @@ function apply(sources: Map<string, string>, { file, from, to }: Patch): void {
 
 /** Throws unless the patches find their places in the sources. */
 export function findPlaces(patches: readonly Patch[], funds: Funds = 'paper'): void {
-  const sources = luaSources(LUA, funds);
+  const sources = luaSources(ROOT, funds);
   for (const patch of patches) apply(sources, patch);
 }
 
 const built = new Map<string, Map<string, string>>();
 
-/** The scripts of a patched copy of lua/, and READ_STATE. Throws when a patch changes nothing. */
+/** The scripts of a patched copy of the sources, and READ_STATE. Throws when a patch changes nothing. */
 export function patchedScripts(patches: readonly Patch[], funds: Funds = 'paper'): Map<string, string> {
   const name = JSON.stringify([funds, ...patches.map(({ file, from, to }) => [file, String(from), to])]);
   const known = built.get(name);
   if (known) return known;
-  const sources = luaSources(LUA, funds);
+  const sources = luaSources(ROOT, funds);
   for (const patch of patches) apply(sources, patch);
   const scripts = bundleSources(sources).set(READ_STATE, READ_STATE_SOURCE);
   built.set(name, scripts);

@@ -38,7 +38,7 @@ interface Ended {
 }
 
 /**
- * Takes markets that ended long ago out of Redis, one batch each: their candles go into the archive (lua/forget_market.lua). The
+ * Takes markets that ended long ago out of Redis, one batch each: their candles go into the archive (src/extensions/archive/lua/forget_market.lua). The
  * market itself stays, with its result, its payouts and its comments.
  */
 export function createMarketForgetting(options: MarketOptions) {

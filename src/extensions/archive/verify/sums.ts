@@ -9,7 +9,7 @@ import type { VerifyFindings } from './verify';
 const SUM_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const capped = (sum: bigint): string => formatMicro(sum < SUM_MAX ? sum : SUM_MAX);
 
-/** Adds up the matches that left a market, as lua/forget_matches.lua does. */
+/** Adds up the matches that left a market, as src/extensions/archive/lua/forget_matches.lua does. */
 export function createArchivedSums(marketId: MarketId) {
   let [matches, volume, lastPips] = [0, 0n, 0];
   let last = FIRST_MATCH;

@@ -21,7 +21,7 @@ interface Plan {
   readonly there: ReadonlySet<string>;
 }
 
-/** Blocks for which readings of a replaced block still count (lua/chain/lib/admission.lua). */
+/** Blocks for which readings of a replaced block still count (src/extensions/chain/lua/lib/admission.lua). */
 const SEEN_BLOCKS = 4;
 const ASKED_AT_ONCE = 50;
 const NAMED_MAX = 20;

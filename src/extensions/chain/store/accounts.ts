@@ -14,7 +14,7 @@ export interface ChainCursor {
   readonly final: BlockRef;
   /** When the final block was noted, by Redis' clock. */
   readonly finalNotedMs: number;
-  /** That time, or the newest block's own if it is earlier. When it is 30 s ago no order is accepted (lua/chain/lib/cursor.lua). */
+  /** That time, or the newest block's own if it is earlier. When it is 30 s ago no order is accepted (src/extensions/chain/lua/lib/cursor.lua). */
   readonly followedMs: number;
   readonly head: BlockRef | null;
   readonly headNotedMs: number | null;

@@ -2,7 +2,7 @@ import { FAULT_REASONS } from '../../../exchange/chain';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 
-/** By their codes in lua/chain/lib/finality.lua; a failure may have no reason. */
+/** By their codes in src/extensions/chain/lua/lib/finality.lua; a failure may have no reason. */
 const REASONS = ['NONE', ...FAULT_REASONS] as const;
 export type FaultKind = (typeof REASONS)[number];
 

@@ -4,7 +4,7 @@ import { type SettlementKey, settlementKey, settlementName } from '../../../stor
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 
-/** lua/chain/lib/intents.lua stores the codes. AHEAD: the chain has used nonces of the lane that this store does not know. */
+/** src/extensions/chain/lua/lib/intents.lua stores the codes. AHEAD: the chain has used nonces of the lane that this store does not know. */
 export const LANE_STATES = ['RUNNING', 'PAUSED', 'AHEAD'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
 

@@ -77,7 +77,7 @@ export interface Observing {
 
 /** Maximum events of one script; settlements take about 10 microseconds for each order. */
 const EVENTS_MAX = 50;
-/** lua/chain/observe_block.lua names them. */
+/** src/extensions/chain/lua/observe_block.lua names them. */
 const STORES = 0;
 const COVERS = 1;
 const LAST = 2;
@@ -222,7 +222,7 @@ export function createObserving({
   return { observeBlock, observeWallets, capWallets, voidSettlement, cancelUnpaid };
 }
 
-/** 0 for none; lua/chain/lib/finality.lua names some. */
+/** 0 for none; src/extensions/chain/lua/lib/finality.lua names some. */
 const reasonCode = (fault: SettlementEvent['fault']): number =>
   fault === null ? 0 : FAULT_REASONS.indexOf(fault.reason) + 1;
 

@@ -3,7 +3,7 @@ import type { ChainScale } from '../../../exchange/order';
 import { BLOCK, READING, TOKENS_READING } from '../../../store/records/layout';
 import { addressBytes, hashBytes } from '../../../store/records/order';
 
-/** The flags of a wallet (lua/chain/lib/ledger.lua). */
+/** The flags of a wallet (src/extensions/chain/lua/lib/ledger.lua). */
 export const APPROVED = 1;
 export const HAS_CODE = 2;
 const NONCE_MOST = 4_294_967_295n;
@@ -24,7 +24,7 @@ export function packCursor(block: BlockRef | null): Buffer {
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**
- * Packs readings for lua/chain/lib/readings.lua. Amounts are in micro-units, rounded down: the rest of a micro-unit stays out of
+ * Packs readings for src/extensions/chain/lua/lib/readings.lua. Amounts are in micro-units, rounded down: the rest of a micro-unit stays out of
  * the books. An amount above the largest exact number counts as that number.
  */
 export const packReadings = (readings: readonly WalletReading[], scale: ChainScale): Buffer =>

@@ -2,7 +2,7 @@ import type { Mode } from '../../../exchange/status';
 import type { ChainCursor } from './accounts';
 import type { Congestion } from './congestion';
 
-/** lua/chain/lib/cursor.lua decides by the same rule. */
+/** src/extensions/chain/lua/lib/cursor.lua decides by the same rule. */
 const LATE_MS = 30_000;
 
 /** Orders are refused by themselves for these reasons, and accepted again when they are over; cancels always work. */

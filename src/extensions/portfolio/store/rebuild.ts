@@ -49,7 +49,7 @@ interface Work {
   readonly positions: (lines: readonly Buffer[]) => Promise<Map<MarketId, Buffer>>;
 }
 
-/** The changes of the part of a journal that is in Redis (lua/rebuild_journal.lua). */
+/** The changes of the part of a journal that is in Redis (src/extensions/portfolio/lua/rebuild_journal.lua). */
 const [UNCHANGED, REPLACED, EMPTIED] = [0, 1, 2];
 /** The most times that a wallet's journal may change during its correction. */
 const TRIES_MAX = 20;

@@ -21,7 +21,7 @@ interface StoredLinesOptions {
   readonly archivedReads: Pick<ArchivedReads, 'lines' | 'droppedMs'>;
 }
 
-/** LINES_MAX of lua/read_journal.lua. */
+/** LINES_MAX of src/extensions/portfolio/lua/read_journal.lua. */
 export const LINES_MAX = 500;
 
 /** Lines are read in Redis first; those that have left are then in the archive. */

@@ -13,7 +13,7 @@ interface HomesOptions {
   readonly from: ShardCount;
 }
 
-/** Fields and names of one step, and wallets of one call (lua/open_home.lua). */
+/** Fields and names of one step, and wallets of one call (src/extensions/shards/lua/open_home.lua). */
 const STEP = 500;
 const WALLETS_MAX = 250;
 const ADDRESS_BYTES = 20;

@@ -1,6 +1,6 @@
 -- Resting orders that their wallet can no longer pay: they are cancelled, the newest first, with reason FUNDS.
 --
--- {x}:up   set: wallet + WANTED, orders of a wallet at fault that no call has cancelled yet (lua/chain/cancel_unpaid.lua)
+-- {x}:up   set: wallet + WANTED, orders of a wallet at fault that no call has cancelled yet (src/extensions/chain/lua/cancel_unpaid.lua)
 
 local batch = require('lib.batch')
 local book = require('lib.book')

@@ -3,7 +3,7 @@
 -- written into it (log_shard_events). A script sees one shard alone, so the caller brings the ends of the other outboxes.
 --
 -- {x}:pl:<address>   stream: as in lua/lib/account_log.lua
--- {x}:pr             hash: as in lua/log_shard_events.lua; exists while a log is open
+-- {x}:pr             hash: as in src/extensions/shards/lua/log_shard_events.lua; exists while a log is open
 --
 -- KEYS     1 {x}:pl:<address>   2 {x}:pr
 -- ARGV     1 milliseconds from now until the log expires   then for each shard, in their order: id of the last entry of its outbox,
