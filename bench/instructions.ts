@@ -16,7 +16,7 @@ import { type Size, sizes } from './size';
 export interface InstructionsRow {
   readonly op: string;
   readonly instructions: number;
-  /** Of the other tree. */
+  /** The count of the other tree. */
   readonly against: number | null;
   readonly ratio: number | null;
 }

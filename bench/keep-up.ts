@@ -38,7 +38,7 @@ export interface KeepUpRow {
   readonly webCpu: number;
   readonly workerCpu: number;
   readonly redisCpu: number;
-  /** For a standstill: the answers to a new order and to a cancel. */
+  /** During a standstill: the answers to a new order and to a cancel. */
   readonly refusedWith: string;
   readonly cancelled: boolean | null;
 }

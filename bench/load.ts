@@ -32,7 +32,7 @@ interface Line {
   readonly socket: Socket;
 }
 
-/** From this address of the machine. */
+/** The local address that sends. */
 export async function openLoad(port: number, connections: number, from = '127.0.0.1'): Promise<Load> {
   const lines = await Promise.all(Array.from({ length: connections }, () => openLine(port, from)));
   return {

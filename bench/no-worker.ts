@@ -6,7 +6,7 @@ import type { RedisClient } from '../src/store/redis/scripts';
 const SETTLED = '281474976710655-0';
 const READY_MS = 10_000;
 
-/** For a benchmark without a worker. Otherwise the work that is left to it becomes a backlog, and new orders are refused. */
+/** Marks everything as settled in a benchmark without a worker, whose backlog would refuse new orders otherwise. */
 export const withoutWorker = (redis: RedisClient, keys: Keys = createKeys()): Promise<number> =>
   redis.hset(keys.readers, 'settlement', SETTLED);
 

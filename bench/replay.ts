@@ -89,7 +89,7 @@ async function send({ redis, ids }: Master, commands: readonly Sent[]): Promise<
       // A mark is a text; the ids that a shard takes are bytes, and those of another shard.
       const here = sent.args.map((arg) => (typeof arg === 'string' ? (ids.get(arg) ?? arg) : arg));
       const reply = await redis.callBuffer(sent.name, ...here);
-      // From the last one on, because a look that came earlier or later here may find more or less.
+      // Begins at the last one, because a read that came earlier or later here may find more or less.
       const [then, now] = [sent.ids ?? [], streamIds(reply)];
       for (let back = 1; back <= Math.min(then.length, now.length); back++)
         ids.set(then.at(-back) as string, now.at(-back) as string);

@@ -26,14 +26,14 @@ export interface World {
 }
 
 export interface Traded {
-  /** Of each shard: the orders before the first slice, and then those of each slice. */
+  /** Figures of each shard: the orders before the first slice, and then those of each slice. */
   readonly commands: readonly Recording[];
   readonly totals: readonly Totals[];
   /** In all slices. */
   readonly orders: number;
   readonly pulled: number;
   readonly transfers: number;
-  /** Of the slices that were traded at a steady pace. */
+  /** Figures of the slices that were traded at a steady pace. */
   readonly localMs: readonly number[];
   readonly pulledMs: readonly number[];
 }
@@ -42,7 +42,7 @@ export interface Traded {
 export const ROUNDS = sizes(1, 9);
 /** The slices of a round, whatever the number of masters: each of eight masters plays one, or one master all. */
 export const SLICES_OF_ROUND = 8;
-/** Of one master. Shorter slices find the processor's caches cold: an order then takes twice as long. */
+/** Orders of a slice of one master. Shorter slices find the processor's caches cold: an order then takes twice as long. */
 export const ORDERS_OF_SLICE = sizes(50, 1_000);
 /** The orders that are timed, of all masters. */
 const PACED_ORDERS = 24_000;
@@ -53,7 +53,7 @@ const WALLETS_PER_MASTER = 32;
 /** One wallet in twenty is a trader, whose orders are large; the others make markets. */
 const TRADER_EACH = 20;
 const ORDERS_OF_MONEY = sizes({ maker: 20, trader: 10 }, { maker: 400, trader: 30 });
-/** Of the orders that are timed, so that times are not those of queues in this process; it feeds all masters alone. */
+/** The pace of timed orders: slow enough that no order waits in this process, which feeds all masters alone. */
 const ORDERS_PER_SECOND = 1_000;
 /** Orders of each wallet before the first round, in terms of those that it has open, and the least number in a shard. */
 const WARM_UP_TIMES = 2;
@@ -81,7 +81,7 @@ interface Place {
   readonly engineOf: (marketId: string) => Pick<Engine, 'cancelMany'>;
   readonly markets: readonly string[];
   readonly random: Random;
-  /** For which the purse asked. */
+  /** Transfers of collateral between shards. */
   readonly transfers: { sent: number; readonly wallets: Set<string> };
 }
 
@@ -92,7 +92,7 @@ interface Times {
 
 const noTimes = (): Times => ({ localMs: [], pulledMs: [] });
 
-/** Of its open orders, a wallet has all in these shards, or the part that would be in one of them. */
+/** A wallet has all of its open orders in these shards, or the part that would be in one of them. */
 export type Open = 'all' | 'part';
 
 /** With `of`, one shard has the wallets of that number of shards. */

@@ -58,7 +58,7 @@ type Role = keyof ReturnType<typeof sidesOf>;
 interface Side {
   readonly traded: Omit<Traded, 'commands'>;
   readonly replay: Replay;
-  /** Of an order in each round. */
+  /** Cost of an order in each round. */
   readonly micros: number[];
 }
 type Sides = Readonly<Record<Role, Side>>;

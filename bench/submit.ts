@@ -27,10 +27,10 @@ export interface SubmitRow {
   readonly mix: Mix;
   readonly what: WayName | 'ethers' | 'plain' | 'floor';
   readonly commands: number;
-  /** Of one command. */
+  /** Figures of one command. */
   readonly cpuMicros: number;
   readonly perCpuSecond: number;
-  /** Of one request. */
+  /** Figures of one request. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /**

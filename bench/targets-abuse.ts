@@ -6,7 +6,7 @@ const SHARE_MOST = 0.35;
 const TIMES_MOST = 5;
 const GROWTH_MOST = 100;
 
-/** For each attack the worst of its numbers of connections; the details have all of them. */
+/** The worst figure of each attack, over all numbers of connections; the details have all of them. */
 export function abuseLines(rows: readonly AbuseRow[]): Line[] {
   const attacks = [...new Set(rows.map(({ attack }) => attack))];
   return attacks.flatMap((attack) =>

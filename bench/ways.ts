@@ -18,11 +18,11 @@ export interface Step {
   send(): Promise<readonly Answer[]>;
 }
 
-/** Of twenty commands of the mix: 9 rest, 8 cancel, 3 cross. */
+/** Twenty commands of the mix: 9 rest, 8 cancel, 3 cross. */
 const PATTERN = 'rcrcxrcrcrcxrcrcrcxr';
-/** Of five requests of the mix in batches: 45 rest, 15 cross, 40 are cancelled. */
+/** Five requests of the mix in batches: 45 rest, 15 cross, 40 are cancelled. */
 const BATCHES = ['orders', 'cancels', 'orders', 'cancels', 'orders'] as const;
-/** Of four orders of a batch of the mix one crosses. */
+/** One of four orders of a batch of the mix crosses. */
 const CROSSING_EACH = 4;
 const TAKER = { outcome: 0, cents: 56 } as const;
 

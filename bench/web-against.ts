@@ -26,7 +26,7 @@ export interface WebAgainstRow {
   readonly most: number;
 }
 
-/** Of processes: each has the median of its turns. */
+/** Compares processes: each has the median of its turns. */
 const GENERATIONS = sizes(1, 9);
 const TURNS = sizes(2, 24);
 const ORDERS_OF_TURN = 500;

@@ -60,7 +60,7 @@ end
 
 local is_broken = false
 if name and known[2] ~= run then
-  -- With copies of the data, a restart cannot tell which copy took the writes, because a restarted master forgets its promotion.
+  -- With copies of the data, a restart cannot find out which copy took the writes, because a restarted master forgets its promotion.
   is_broken = has_copies or known[4] or ARGV[2] == '1'
 elseif name and known[3] ~= stream then
   -- A replica of a master that never answered continues its own stream under another name, and knows the name before.

@@ -243,7 +243,7 @@ async function collateral(options: ExamineOptions) {
   const candidates = [contracts.conditionalTokens, contracts.exchange, ...operators, oracle.address];
   const balances = await Promise.all(candidates.map(balanceOf));
   const from = candidates.find((_, i) => balances[i] !== 0n);
-  if (from === undefined) return warn('nobody known here owns any, so no transfer of it was tried');
+  if (from === undefined) return warn('no wallet known here owns any, so no transfer of it was tried');
   for (const amount of [1n, 0n]) {
     const data = TOKEN.encodeFunctionData('transfer', [contracts.exchange, amount]);
     const call = { from, to: contracts.collateral, data, gas: `0x${TRANSFER_GAS.toString(16)}` };

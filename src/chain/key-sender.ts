@@ -59,7 +59,7 @@ const POLL_MS = 150;
 const MINED_MS_MAX = 60_000;
 const GAS_MARGIN_PERCENT = 130n;
 const RAISE_AFTER_BLOCKS = 3;
-/** From the lowest price of BSC up to some 10 gwei. */
+/** Prices from the lowest of BSC up to some 10 gwei. */
 const RAISES_MAX = 50;
 
 /**

@@ -140,13 +140,13 @@ export async function broadcast(
   bytes: string,
 ): Promise<{ readonly answers: readonly SendAnswer[]; readonly problems: readonly string[] }> {
   const said = await rpc.broadcast('eth_sendRawTransaction', [bytes], SEND_TIMEOUT_MS);
-  const told = said.map(({ endpoint, error }) => {
+  const answers = said.map(({ endpoint, error }) => {
     const answer = error === null ? ('TAKEN' as const) : sendAnswerOf(error.message);
     return { answer, text: `${endpoint}: ${error?.message ?? ''}` };
   });
   return {
-    answers: told.map(({ answer }) => answer),
-    problems: told.filter(({ answer }) => answer === 'REFUSED').map(({ text }) => text),
+    answers: answers.map(({ answer }) => answer),
+    problems: answers.filter(({ answer }) => answer === 'REFUSED').map(({ text }) => text),
   };
 }
 

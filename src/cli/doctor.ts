@@ -23,7 +23,7 @@ export const doctor: Command = async ({ store, say }) => {
     ...(await store.examineExtensions(silences)),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
-  await tell(checks, say);
+  await printChecks(checks, say);
   return isFit ? EXIT.done : EXIT.found;
 };
 
@@ -56,11 +56,11 @@ async function examineKind(store: CliStore): Promise<readonly Check[]> {
 
 /** The only report when Redis does not respond. */
 export async function doctorWithoutRedis({ say }: Speaker, why: string): Promise<ExitCode> {
-  await tell([{ name: 'redis', verdict: 'fail', detail: why }], say);
+  await printChecks([{ name: 'redis', verdict: 'fail', detail: why }], say);
   return EXIT.broken;
 }
 
-const tell = (checks: readonly Check[], say: Speaker['say']): Promise<void> =>
+const printChecks = (checks: readonly Check[], say: Speaker['say']): Promise<void> =>
   say(
     { ok: checks.every(({ verdict }) => verdict !== 'fail'), checks },
     table(checks.map(({ name, verdict, detail }) => [verdict, name, detail])),

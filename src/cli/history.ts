@@ -13,11 +13,11 @@ export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
     for (const candles of store.shards.map((shard) => createCandleWriter({ ...store, ...shard }))) {
       for (const market of await candles.markets()) {
         const matches = await candles.rebuild(market);
-        const told =
+        const text =
           matches === null
             ? 'as it was, because the archive has dropped matches of it'
             : `${matches} matches counted`;
-        if (!isJson) await line(`${market}: ${told}`);
+        if (!isJson) await line(`${market}: ${text}`);
         rebuilt.push({ market, matches });
       }
     }

@@ -137,6 +137,6 @@ function messageOf(error: unknown): string {
 
 function refusalText({ code, message, extra }: Refusal): string {
   const errors = Array.isArray(extra.errors) ? (extra.errors as { path: string; message: string }[]) : [];
-  const told = errors.map(({ path, message: why }) => `${path} ${why}`).join('; ');
-  return `${code}: ${told === '' || message.includes(told) ? message : told}`;
+  const details = errors.map(({ path, message: why }) => `${path} ${why}`).join('; ');
+  return `${code}: ${details === '' || message.includes(details) ? message : details}`;
 }

@@ -64,7 +64,7 @@ export interface Config {
   readonly serveUi: boolean;
   readonly broadcastIntervalMs: number;
   readonly matchMakersMax: number;
-  /** From the result of a market to the payout. */
+  /** Delay between the result of a market and the payout. */
   readonly resolveDelayMs: number;
   readonly corsOrigins: '*' | readonly string[];
   /** Express's `trust proxy`: false, hops, or addresses. */

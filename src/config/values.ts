@@ -279,7 +279,7 @@ export function parsePrivateKeys(text: string): readonly string[] {
 const GWEI_DECIMALS = 9;
 const GAS_PRICE_WEI_MAX = 10n ** 13n;
 
-/** From gwei to wei. */
+/** Converts gwei to wei. */
 export function parseGasPrice(text: string): bigint {
   const wei = parseScaled(text, GWEI_DECIMALS);
   if (wei === null || wei === 0n || wei > GAS_PRICE_WEI_MAX) {

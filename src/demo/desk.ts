@@ -66,7 +66,7 @@ export async function openDesk({ client, live, demo, random, grant, say }: DeskO
         status = now.status;
       },
       onTrade: ({ price, outcomeIndex }) =>
-        opinion.hear(outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price)),
+        opinion.follow(outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price)),
     }),
     opinion,
   };

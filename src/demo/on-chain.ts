@@ -66,7 +66,7 @@ async function headOf(rpcUrl: string): Promise<number> {
     signal: AbortSignal.timeout(REQUEST_MS_MAX),
   });
   const { result } = (await answer.json()) as { result?: unknown };
-  if (typeof result !== 'string') throw new Error('the node did not tell its newest block');
+  if (typeof result !== 'string') throw new Error('the node did not answer with its newest block');
   return Number(result);
 }
 

@@ -4,7 +4,7 @@ import type { Walk } from './walk';
 export interface Opinion {
   pips(): number;
   /** A trade at this Yes price moves the opinion a little, for a while. */
-  hear(yesPips: number): void;
+  follow(yesPips: number): void;
 }
 
 const PIPS = 10_000;
@@ -30,7 +30,7 @@ export function createOpinion(walk: Walk): Opinion {
 
   return {
     pips: () => Math.min(PIPS - 1, Math.max(1, Math.round(believed() + following()))),
-    hear(yesPips) {
+    follow(yesPips) {
       const next = following() + FOLLOW * (yesPips - believed());
       followed = Math.max(-FOLLOW_PIPS_MAX, Math.min(FOLLOW_PIPS_MAX, next));
       followedAtMs = Date.now();

@@ -1,7 +1,7 @@
-/** From 0 up to 1. */
+/** Uniform in [0, 1). */
 export type Random = () => number;
 
-/** From a normal distribution of mean 0 and deviation 1 (Box and Muller). */
+/** A draw from a normal distribution of mean 0 and deviation 1 (Box and Muller). */
 export const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 

@@ -17,7 +17,7 @@ export interface BotWallet {
   readonly signer: Wallet;
   readonly client: Client;
   readonly live: Live;
-  /** From the latest event. */
+  /** Taken from the latest event. */
   balances(): Balances;
   /** Shares not reserved by an order. */
   free(marketId: string, outcomeIndex: 0 | 1): number;

@@ -123,7 +123,7 @@ export const choresOfShards = (
   shards.map(({ keys, archivedReads, engine, ownMarkets }, shard) => {
     const slotKey = { redis, run, keys };
     const isHome = (address: string): boolean => homeOf(addressBytes(address), count) === shard;
-    // The home of a wallet tells its nonce to the other shards before it takes the wallet off its list.
+    // The home of a wallet sends its nonce to the other shards before it takes the wallet off its list.
     const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
       (isHome(address) ? whole : engine).invalidateAll(address, nonce);
     return createChores({

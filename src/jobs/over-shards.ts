@@ -40,11 +40,11 @@ function overShards(acts: readonly (() => Promise<void>)[]): () => Promise<void>
 
   return async () => {
     await withinMs(WAIT_MS, Promise.all(turns.map((turn, shard) => act(shard, turn))));
-    const told = turns.flatMap((turn, shard) => {
+    const failures = turns.flatMap((turn, shard) => {
       const text = outcomeOf(turn);
       return text === null ? [] : [`shard ${shard}: ${text}`];
     });
-    if (told.length > 0) throw new Error(`${told.join('; ')}; the other shards are done`);
+    if (failures.length > 0) throw new Error(`${failures.join('; ')}; the other shards are done`);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Maximum failures in a row: Redis is probably unreachable then, so the loop stops. */
 const FAILURES_IN_A_ROW_MAX = 50;
 /** The number of failures that the message lists. */
-const TOLD_MAX = 5;
+const NAMED_MAX = 5;
 
 /**
  * Runs a task for each item of a list in turn, even after a failure. It throws at the end if any task failed, so the chore
@@ -24,8 +24,8 @@ export async function runEach<T>(
     }
   }
   if (failures.length === 0) return;
-  const told = failures.slice(0, TOLD_MAX).join('; ');
-  throw new Error(`${failures.length} failed, the others are done: ${told}`);
+  const named = failures.slice(0, NAMED_MAX).join('; ');
+  throw new Error(`${failures.length} failed, the others are done: ${named}`);
 }
 
 export const runEachMarket = (ids: Iterable<string>, act: (id: string) => Promise<void>): Promise<void> =>

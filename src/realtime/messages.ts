@@ -61,7 +61,7 @@ export async function updateMessage(
 }
 
 /** The number of sockets that a replica has of each address with many: all of them, or those that changed. */
-export interface PlacesTold {
+export interface PlaceCounts {
   readonly process: string;
   readonly whole: boolean;
   readonly counts: readonly (readonly [address: string, count: number])[];
@@ -79,7 +79,7 @@ export const BETWEEN = {
   leaseFree: 'lease-free',
   /** Session id and code: the sockets of the session end. */
   sessionOver: 'session-over',
-  /** PlacesTold. */
+  /** PlaceCounts. */
   places: 'places',
   /** The room of a wallet, and Grown: its log has grown. */
   account: 'account',
@@ -96,7 +96,7 @@ export interface BetweenEvents {
   [BETWEEN.catchUp]: () => void;
   [BETWEEN.leaseFree]: () => void;
   [BETWEEN.sessionOver]: (sid: string) => void;
-  [BETWEEN.places]: (told: PlacesTold) => void;
+  [BETWEEN.places]: (counts: PlaceCounts) => void;
   [BETWEEN.account]: (room: string, grown: Grown) => void;
   [BETWEEN.mode]: () => void;
 }

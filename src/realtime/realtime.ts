@@ -108,7 +108,7 @@ function serveSockets(
 }
 
 /** Sends messages to this process's sockets, and to the replicas with sockets in the rooms of their markets. */
-function createTell(io: ExchangeServer, feed: Pick<MarketFeed, 'receive' | 'list'>) {
+function createMessageEmitter(io: ExchangeServer, feed: Pick<MarketFeed, 'receive' | 'list'>) {
   return (messages: readonly FeedMessage[]): void => {
     const changes = listedChanges(messages);
     if (changes.length > 0) {
@@ -133,7 +133,7 @@ interface Hearing {
   readonly wallets: Pick<WalletSockets, 'hearing'>;
   readonly lookAgain: () => void;
   readonly broadcasting: { tryNow(): void };
-  readonly places: Pick<ReturnType<typeof createPlaces>, 'hear'>;
+  readonly places: Pick<ReturnType<typeof createPlaces>, 'receive'>;
   readonly watch: Pick<SessionWatch, 'end'>;
 }
 
@@ -148,7 +148,7 @@ function hearReplicas(io: ExchangeServer, { links, feed, wallets, lookAgain, ...
   io.on(BETWEEN.listed, feed.list);
   io.on(BETWEEN.catchUp, lookAgain);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
-  io.on(BETWEEN.places, places.hear);
+  io.on(BETWEEN.places, places.receive);
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
 }
 
@@ -177,17 +177,17 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     snapshots,
     charge: (socket, messages) => allowances.charge(socket, messages),
   });
-  const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));
+  const places = createPlaces((counts) => io.serverSideEmit(BETWEEN.places, counts));
   const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
   const renew = createRenew({ sessions, watch });
-  const tell = createTell(io, feed);
+  const emit = createMessageEmitter(io, feed);
   const replicas = () => io.of('/').adapter.serverCount();
   const broadcasting = leadOutboxes({
     ...deps,
     readersOf: links.readersOf,
     replicas,
     intervalMs: config.broadcastIntervalMs,
-    tell,
+    emit,
     onBegin: () => {
       catchUp.now();
       io.serverSideEmit(BETWEEN.catchUp);

@@ -65,14 +65,14 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
     isHere: (address) => audience.isHeard(walletRoom(address)),
     join: (socket, address) => void socket.join(walletRoom(address)),
   });
-  const tell = (logs: readonly Grown[]): void => {
+  const notify = (logs: readonly Grown[]): void => {
     for (const grown of logs) {
       privateFeed.receive(grown);
       io.serverSideEmit(BETWEEN.account, walletRoom(grown[0]), grown);
     }
   };
   const writers = outboxes.map((outbox) =>
-    createAccountWriter({ ...outbox, accounts: outbox.logs, log, tell }),
+    createAccountWriter({ ...outbox, accounts: outbox.logs, log, notify }),
   );
   io.on(BETWEEN.account, (_room, grown) => privateFeed.receive(grown));
   const wallets = (): string[] => [

@@ -46,7 +46,7 @@ export function createShape<T>(schema: Joi.Schema): Shape<T> {
     parse: (value) => {
       if (accepts(value)) return value as T;
       const excess = excessOf(value, extent);
-      if (excess) throw told('INVALID_REQUEST', excess);
+      if (excess) throw refusalNaming('INVALID_REQUEST', excess);
       const { error, value: body } = strict.validate(value);
       if (error) throw refusalOf(error);
       return body as T;
@@ -62,10 +62,10 @@ function refusalOf({ details }: Joi.ValidationError): Refusal {
   const addresses = details.every(
     ({ type, context }) => type === 'string.pattern.name' && context?.name === ADDRESS_PATTERN,
   );
-  return told(addresses ? 'INVALID_ADDRESS' : 'INVALID_REQUEST', errors);
+  return refusalNaming(addresses ? 'INVALID_ADDRESS' : 'INVALID_REQUEST', errors);
 }
 
-function told(code: ErrorCode, errors: readonly FieldError[]): Refusal {
+function refusalNaming(code: ErrorCode, errors: readonly FieldError[]): Refusal {
   const first = errors[0];
   const detail = first ? `${first.path || 'the body'} ${first.message}` : undefined;
   return new Refusal(code, detail, { errors });

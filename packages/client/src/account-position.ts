@@ -2,7 +2,7 @@ import type { AccountNumbers } from './types-live';
 
 /** A wallet's position in its private events, over all connections. */
 export interface AccountPosition {
-  /** For the handshake: the number after which the exchange should resume; null requests the present number. */
+  /** Member of the handshake: the number after which the exchange should resume; null requests the present number. */
   resume(): { readonly lastAccountSequence: number | null; readonly epoch?: string };
   /** Notes the present epoch of the exchange. */
   epoch(name: string): void;

@@ -55,7 +55,7 @@ export interface Client extends Reads, Account, Orders {
   accessToken(refused?: string | null): Promise<string | null>;
   /** Takes over the session of another tab, or drops this one without ending it. */
   useSession(next: Session | null): void;
-  /** From now on orders and cancels go over a socket while that is possible: `client.useSocket(orderSocket(live))`. Null ends it. */
+  /** Sends orders and cancels over a socket while that is possible: `client.useSocket(orderSocket(live))`. Null ends it. */
   useSocket(way: Way | null): void;
   /**
    * This client, with its session and its socket; its calls, except signIn and signOut, end when the signal is aborted: with

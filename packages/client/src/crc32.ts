@@ -7,7 +7,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value >>> 0;
 });
 
-/** Of an ASCII text, as 8 lower-case hexadecimal digits. */
+/** The CRC-32 of an ASCII text, as 8 lower-case hexadecimal digits. */
 export function crc32(text: string): string {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {

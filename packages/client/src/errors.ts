@@ -44,7 +44,7 @@ export class ExchangeError extends Error {
   readonly retryAfterMs: number | null;
 
   constructor(facts: Facts) {
-    // Of these it takes `cause`.
+    // The constructor takes only `cause` of these.
     super(`${facts.code}: ${facts.detail}`, facts);
     this.name = 'ExchangeError';
     this.status = facts.status;

@@ -46,7 +46,7 @@ function messageOf({ method, path, query, body }: Request): readonly [event: str
 }
 
 /**
- * For `client.useSocket`: orders and cancels of the signed-in wallet go over the socket of `live`, while it is up and belongs to
+ * Argument of `client.useSocket`: orders and cancels of the signed-in wallet go over the socket of `live`, while it is up and belongs to
  * the same wallet; by HTTP otherwise. The answers and errors are the same.
  */
 export function orderSocket(live: Live): Way {

@@ -64,7 +64,7 @@ type End = () => void;
 
 /** One socket for any number of books and, with `getToken`, for the events and the orders of the wallet. */
 export interface Live {
-  /** For `orderSocket`: the connection, and the token that it was opened or renewed with. */
+  /** What `orderSocket` needs: the connection, and the token that it was opened or renewed with. */
   readonly connection: LiveSocket['connection'];
   readonly isConnected: boolean;
   /** Keeps a market's book in step until `stop()`; a market that is watched twice is requested once. */

@@ -62,7 +62,7 @@ export async function resolved<T>(
   }
 }
 
-/** Of an earlier attempt: an error without the exchange's own document comes from the client, or from a proxy in between. */
+/** The outcome of an earlier attempt: an error without the exchange's own document comes from the client, or from a proxy in between. */
 const saysNothing = (error: ExchangeError): boolean =>
   error.problem === null ||
   error.status === UNAUTHORIZED ||

@@ -64,9 +64,9 @@ export interface Reads {
   ticker(id: string): Promise<Ticker>;
   priceHistory(id: string, timeframe?: Timeframe): Promise<PriceHistory>;
   candles(id: string, query?: CandlesQuery): Promise<Candles>;
-  /** For at most 50 markets, in the order of `ids`. */
+  /** Reads at most 50 markets, in the order of `ids`. */
   orderbooks(ids: readonly string[], query?: Depth): Promise<readonly Orderbook[]>;
-  /** For at most 50 markets, in the order of `ids`. */
+  /** Reads at most 50 markets, in the order of `ids`. */
   tickers(ids: readonly string[]): Promise<readonly Ticker[]>;
   trades(id: string, query?: PageQuery & Period): Promise<Page<Trade>>;
   /** Includes the signed struct if the order belongs to the signed-in wallet. */
@@ -90,7 +90,7 @@ export function createReads(send: Send, sessions: Sessions, signal?: AbortSignal
   /** A list without pages. */
   const all = async <T>(path: string, query?: object, names?: readonly string[]): Promise<readonly T[]> =>
     (await get<{ readonly data: readonly T[] }>(path, query, names)).data;
-  /** Of at most 50 markets. */
+  /** Reads at most 50 markets. */
   const several = async <T>(
     path: string,
     ids: readonly string[],

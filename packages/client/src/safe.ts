@@ -21,7 +21,7 @@ export interface SafeOptions {
   readonly chainId: number;
   /** As many as its threshold needs. The first one sends the transactions, and pays their gas. */
   readonly owners: readonly SafeOwner[];
-  /** Of the library at hand: ethers has `hashMessage` and `TypedDataEncoder.hash`, viem `hashMessage` and `hashTypedData`. */
+  /** Functions of the library at hand: ethers has `hashMessage` and `TypedDataEncoder.hash`, viem `hashMessage` and `hashTypedData`. */
   readonly hashMessage: (text: string) => string;
   readonly hashTypedData: (
     domain: Eip712Domain,

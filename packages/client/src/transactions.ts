@@ -25,7 +25,7 @@ export interface TransactionSigner {
 
 /** The node that takes the transactions. */
 export interface SendTo {
-  /** Of `chain` in GET /config, or another node of the same chain. */
+  /** The node of `chain` in GET /config, or another one of the same chain. */
   readonly rpcUrl: string;
   readonly chainId: number;
   /** Default: the price that the node asks for. */

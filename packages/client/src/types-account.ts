@@ -152,7 +152,7 @@ export interface Cancelled {
 export interface CancelledAll {
   readonly cancelled: readonly string[];
   readonly count: number;
-  /** Of the market: no selected order with a lower number is open. Absent when the request was for all markets. */
+  /** Sequence of the market: no selected order with a lower number is open. Absent when the request was for all markets. */
   readonly sequence?: number;
   /** The same for each market in which an order was cancelled; only when the request was for all markets. */
   readonly sequences?: Readonly<Record<string, number>>;

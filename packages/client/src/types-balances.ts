@@ -30,7 +30,7 @@ export interface Balances {
     readonly settled: Decimal;
     readonly growsAt: Decimal | null;
     readonly strikes: number;
-    /** Of the last strike. */
+    /** Time of the last strike. */
     readonly failureReason: FailureReason | null;
     readonly tradeId: string | null;
     /** Null when the wallet may order. */
@@ -42,7 +42,7 @@ export interface Balances {
     readonly outcomeIndex: OutcomeIndex | null;
     readonly tokenId: string | null;
     readonly amount: Decimal;
-    /** For `sendCalls`: pays all of it to the wallet, once it accepts that. */
+    /** Argument of `sendCalls`: pays all of it to the wallet, once it accepts that. */
     readonly call: WalletCall;
   }[];
   readonly collateral: Balance;

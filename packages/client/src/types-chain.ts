@@ -35,7 +35,7 @@ export type FailureReason =
 
 /** Members of a fill with funds on a chain, once its settlement is in a block. */
 export interface ChainSettlement {
-  /** Of SUBMITTED: the block may still be replaced, and the number then goes away. Afterwards it is final. */
+  /** The block of a SUBMITTED record may still be replaced, and the number then goes away. Afterwards it is final. */
   readonly blockNumber?: number;
   /** Only of FAILED: nothing was paid, and the fault was that of `failedWallet`. */
   readonly failureReason?: FailureReason;

@@ -1,13 +1,13 @@
 import type { Decimal } from './types';
 
-/** Of GET /config. */
+/** Limits in GET /config. */
 export interface ExchangeLimits {
   readonly bodyBytes: number;
   readonly batchBytes: number;
   readonly batchOrders: number;
   readonly cancelHashes: number;
   readonly maxOrderSize: Decimal;
-  /** Of the amounts in a signed order. */
+  /** Limits of the amounts in a signed order. */
   readonly collateralDecimals: number;
   /** Null when limits are off. */
   readonly rates: Readonly<

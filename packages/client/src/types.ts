@@ -88,9 +88,9 @@ export type Eip712Types = Readonly<
 export interface Eip712 {
   readonly domain: Eip712Domain;
   readonly primaryType: string;
-  /** For libraries that make the type of the domain themselves, such as ethers. */
+  /** Types for libraries that make the type of the domain themselves, such as ethers. */
   readonly types: Eip712Types;
-  /** For `eth_signTypedData_v4`. */
+  /** Types for `eth_signTypedData_v4`. */
   readonly typesWithDomain?: Eip712Types;
 }
 
@@ -147,7 +147,7 @@ export interface Market {
   readonly lastTradePrice: Decimal | null;
   readonly volume: Decimal;
   readonly volume24h: Decimal;
-  /** Of the first outcome: the last trade less the price 24 hours ago. */
+  /** Change of the first outcome: the last trade less the price 24 hours ago. */
   readonly priceChange24h: Decimal | null;
   readonly liquidity: Decimal;
   readonly openInterest: Decimal;

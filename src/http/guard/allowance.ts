@@ -27,7 +27,7 @@ interface Entry {
   points: number;
   atMs: number;
   /** Points counted here and not yet reported to Redis. */
-  untold: number;
+  unreported: number;
 }
 
 interface AllowanceOptions {
@@ -35,13 +35,13 @@ interface AllowanceOptions {
   readonly name: string;
   readonly rate: Rate;
   /** Points that are reported together; each replica may grant that many too many. */
-  readonly toldEach: number;
+  readonly reportedEach: number;
 }
 
 /** The most addresses in memory. A forgotten address was quiet, and Redis still has its reported points. */
 const KEYS_MAX = 10_000;
 
-export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions): Allowance {
+export function createAllowance({ run, name, rate, reportedEach }: AllowanceOptions): Allowance {
   const most = rate.points + rate.burst;
   const perMs = rate.points / (rate.durationSec * 1_000);
   const microsEach = Math.round(1_000 / perMs);
@@ -52,7 +52,7 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
     const nowMs = performance.now();
     let entry = entries.get(key);
     if (entry === undefined) {
-      entry = { points: most, atMs: nowMs, untold: 0 };
+      entry = { points: most, atMs: nowMs, unreported: 0 };
       entries.put(key, entry);
     }
     entry.points = Math.min(most, entry.points + (nowMs - entry.atMs) * perMs);
@@ -60,21 +60,22 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
     return entry;
   }
 
-  async function tell(key: string, entry: Entry): Promise<void> {
-    const told = entry.untold;
-    entry.untold = 0;
-    const untilWhole = Number(await run('take_points', [allowanceKey(name, key)], [told, microsEach]));
-    const { untold } = entryOf(key);
-    entry.points = Math.min(entry.points, most - untilWhole / microsEach - untold);
+  async function report(key: string, entry: Entry): Promise<void> {
+    const points = entry.unreported;
+    entry.unreported = 0;
+    const untilWhole = Number(await run('take_points', [allowanceKey(name, key)], [points, microsEach]));
+    const { unreported } = entryOf(key);
+    entry.points = Math.min(entry.points, most - untilWhole / microsEach - unreported);
   }
 
   /** Without Redis the count of this process alone applies. */
-  const told = (key: string, entry: Entry): Promise<void> => tell(key, entry).catch(() => undefined);
+  const reportQuietly = (key: string, entry: Entry): Promise<void> =>
+    report(key, entry).catch(() => undefined);
 
   function charge(key: string, points: number, entry = entryOf(key)): void {
     entry.points -= points;
-    entry.untold += points;
-    if (entry.untold >= toldEach) void told(key, entry);
+    entry.unreported += points;
+    if (entry.unreported >= reportedEach) void reportQuietly(key, entry);
   }
 
   return {
@@ -86,6 +87,6 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
       return { points: entry.points, waitMs: 0 };
     },
     charge: (key, points) => charge(key, points),
-    learn: (key) => told(key, entryOf(key)),
+    learn: (key) => reportQuietly(key, entryOf(key)),
   };
 }

@@ -45,7 +45,7 @@ export function checkAdmin(request: IncomingMessage, adminTokens: readonly strin
   if (!isOneOf(token, adminTokens)) throw new Refusal('TOKEN_INVALID');
 }
 
-/** Compares with every one of them, so that the time tells nothing. */
+/** Compares with every one of them, so that the time reveals nothing. */
 export const isOneOf = (given: string, expected: readonly string[]): boolean =>
   expected.filter((one) => isSame(given, one)).length > 0;
 

@@ -48,8 +48,8 @@ export function createLimiter({
   readonly redis: RedisClient;
   readonly run: RunScript;
 }): Limiter {
-  const allowance = (name: Instant, toldEach: number): Allowance =>
-    createAllowance({ run, name, rate: LIMITS[name], toldEach });
+  const allowance = (name: Instant, reportedEach: number): Allowance =>
+    createAllowance({ run, name, rate: LIMITS[name], reportedEach });
   const instant: Readonly<Record<Instant, Allowance>> = {
     submissions: allowance('submissions', TOLD_EACH),
     'cancels-by-ip': allowance('cancels-by-ip', TOLD_EACH),
@@ -67,20 +67,20 @@ export function createLimiter({
     take: async (bucket, key, response, points = 1) => {
       try {
         const left = await windows.get(bucket)?.consume(key, points);
-        if (left) tell(response, bucket, left.remainingPoints, left.msBeforeNext);
+        if (left) writeLimitHeaders(response, bucket, left.remainingPoints, left.msBeforeNext);
       } catch (error) {
         if (!(error instanceof RateLimiterRes)) throw error;
-        tell(response, bucket, error.remainingPoints, error.msBeforeNext);
+        writeLimitHeaders(response, bucket, error.remainingPoints, error.msBeforeNext);
         throw refusalOf(bucket, error.msBeforeNext);
       }
     },
     spend: (bucket, key, response, points) => {
       const left = instant[bucket].take(key, points);
       if (left.waitMs > 0) {
-        tell(response, bucket, 0, left.waitMs);
+        writeLimitHeaders(response, bucket, 0, left.waitMs);
         throw refusalOf(bucket, left.waitMs);
       }
-      if (points > 0) tell(response, bucket, Math.floor(left.points), 0);
+      if (points > 0) writeLimitHeaders(response, bucket, Math.floor(left.points), 0);
     },
     charge: (bucket, key, points) => instant[bucket].charge(key, points),
     settle: (_bucket, key, points) => {
@@ -135,7 +135,7 @@ const POLICIES = Object.fromEntries(
 ) as Readonly<Record<Bucket, string>>;
 
 /** draft-ietf-httpapi-ratelimit-headers. */
-function tell(response: AnswerHead, bucket: Bucket, left: number, waitMs: number): void {
+function writeLimitHeaders(response: AnswerHead, bucket: Bucket, left: number, waitMs: number): void {
   if (response.headersSent) return;
   add(response, 'RateLimit-Policy', bucket, POLICIES[bucket]);
   add(response, 'RateLimit', bucket, `r=${left};t=${Math.max(1, Math.ceil(waitMs / 1_000))}`);

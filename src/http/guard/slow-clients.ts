@@ -19,7 +19,7 @@ export interface ConnectionEvents {
   opened(socket: Socket): void;
   /** A connection is about to be ended, because it sends without asking or does not take what it asked for. */
   ended(socket: Socket): void;
-  /** So many bytes of answers wait for a client to take them; told at each look. */
+  /** Called at each check with the bytes of answers that clients have not read yet. */
   untaken(socket: Socket, bytes: number): void;
 }
 

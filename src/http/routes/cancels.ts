@@ -111,8 +111,8 @@ function sweepingCancels({ engine, marketOf }: Context, admit: Admit): AnyEndpoi
     bodyOptional: true,
     handle: async (call) => {
       const { cancelled, sequences } = await engine.cancelAll(await admit(call), {});
-      const told = { sequences: Object.fromEntries(sequences), message: 'Orders cancelled' };
-      return ok({ cancelled, count: cancelled.length, ...told });
+      const facts = { sequences: Object.fromEntries(sequences), message: 'Orders cancelled' };
+      return ok({ cancelled, count: cancelled.length, ...facts });
     },
   };
 

@@ -36,7 +36,7 @@ export interface AccountWriterDeps {
   readonly held: Leadership['held'];
   readonly log: Logger;
   /** Sends the names of the logs that have grown to all replicas, including this one. */
-  readonly tell: (grown: readonly Grown[]) => void;
+  readonly notify: (grown: readonly Grown[]) => void;
 }
 
 export interface AccountWriter {
@@ -49,7 +49,7 @@ export interface AccountWriter {
  * events of a wallet, so its sockets at all replicas receive the same numbers.
  */
 export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
-  const { accounts, reader, held, log, tell } = deps;
+  const { accounts, reader, held, log, notify } = deps;
   let stopped = false;
   let ended: Promise<void> = Promise.resolve();
   let askedAtMs = Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
       if (reply.code !== 'OK') return IDLE_MS;
       logged = part.at;
       failures = 0;
-      if (reply.grown.length > 0) tell(reply.grown);
+      if (reply.grown.length > 0) notify(reply.grown);
     }
     return entries.length < READ_MAX ? PACE_MS : 0;
   }
@@ -105,7 +105,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
       ...new Set(entries.flatMap(({ event }) => walletsOf(event, touched))),
     ]);
     const isHeard = (event: OutboxEvent) => walletsOf(event, touched).some((address) => heard.has(address));
-    const told = await Promise.all(
+    const events = await Promise.all(
       entries.map(({ event }) => (isHeard(event) && failures < FAILURES_MAX ? eventsOf(event, touched) : [])),
     );
     const bounds = accounts.bounds?.() ?? [];
@@ -118,7 +118,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
       const part = goesOn ? last : partAt(id);
       if (part !== last) parts.push(part);
       part.at = id;
-      for (const [address, happened] of told[i] ?? []) {
+      for (const [address, happened] of events[i] ?? []) {
         if (!heard.has(address)) continue;
         part.events.set(address, [...(part.events.get(address) ?? []), happened]);
         part.count++;
@@ -139,9 +139,9 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     const match = tradeMs > 0 ? { marketId, tradeMs, sequence } : null;
     const fills = match ? await deps.broadcasts.fills(marketId, [match]) : [];
     const makerOf = (orderHash: string): string | undefined => touched.get(orderHash)?.maker;
-    const told: [string, AccountEvent][] = [];
+    const events: [string, AccountEvent][] = [];
     const tellOf = (address: string | undefined, happened: AccountEvent): void => {
-      if (address !== undefined) told.push([address, happened]);
+      if (address !== undefined) events.push([address, happened]);
     };
     if (kind === 'SETTLE') {
       const settled = new Set(orderHashes);
@@ -151,7 +151,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
         }
       }
       // A change of a settlement moves no money in the ledger.
-      return told;
+      return events;
     }
     for (const orderHash of orderHashes) {
       tellOf(makerOf(orderHash), { kind: 'order', orderHash, match, makerHash: null });
@@ -162,7 +162,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
       tellOf(makerOf(makerHash), { kind: 'trade', match, makerHash, role: 'MAKER' });
     }
     for (const address of new Set(walletsOf(event, touched))) tellOf(address, { kind: 'balance' });
-    return told;
+    return events;
   }
 
   return {

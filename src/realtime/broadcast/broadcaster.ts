@@ -29,7 +29,7 @@ export interface BroadcasterDeps {
   readonly log: Logger;
   readonly intervalMs: number;
   /** Sends messages to all replicas, including this one. */
-  readonly tell: (messages: readonly FeedMessage[]) => void;
+  readonly emit: (messages: readonly FeedMessage[]) => void;
   /** The market's best prices or its last price may have changed. */
   readonly moved: (market: FollowedMarket) => void;
 }
@@ -55,7 +55,7 @@ export interface Term {
  * write; replicas drop a message it still sends, because the message does not continue their chain.
  */
 export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number, from: string): Term {
-  const { broadcasts, reader, reads, log, intervalMs, tell, moved } = deps;
+  const { broadcasts, reader, reads, log, intervalMs, emit, moved } = deps;
   const followed = new Map<MarketId, FollowedMarket>();
   const waiting = new Set<FollowedMarket>();
   let cuts: Cut[] = [];
@@ -158,7 +158,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
       Promise.all(publications.map(({ marketId, update }) => broadcasts.fills(marketId, update.matches))),
     ]);
     finished = at;
-    tell(await Promise.all(due.map((one, i) => messageFor(one, trades[i] ?? []))));
+    emit(await Promise.all(due.map((one, i) => messageFor(one, trades[i] ?? []))));
     for (const { market } of due) moved(market);
   }
 
@@ -193,7 +193,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     if (!isComparable || isSameBook(state, market.book)) return;
     log.error({ marketId: id, sequence: state.sequence }, 'the broadcast book differs from the stored one');
     followed.delete(id);
-    tell([{ kind: 'reset', marketId: id }]);
+    emit([{ kind: 'reset', marketId: id }]);
   }
 
   function dropQuiet(): void {

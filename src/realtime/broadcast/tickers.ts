@@ -14,7 +14,7 @@ export interface TickersDeps {
   readonly history: Pick<History, 'day'>;
   readonly reads: Pick<Reads, 'market' | 'clock'>;
   readonly log: Logger;
-  readonly tell: (messages: readonly FeedMessage[]) => void;
+  readonly emit: (messages: readonly FeedMessage[]) => void;
 }
 
 /** The content of a ticker at one update. */
@@ -28,7 +28,7 @@ interface Face {
 }
 
 /** Sends tickers of markets whose best prices or last price changed, from the books of the broadcaster. */
-export function createTickers({ history, reads, log, tell }: TickersDeps) {
+export function createTickers({ history, reads, log, emit }: TickersDeps) {
   /** The content of a market's latest ticker. */
   const shown = new WeakMap<FollowedMarket, string>();
   const changed = new Map<FollowedMarket, Face>();
@@ -49,7 +49,7 @@ export function createTickers({ history, reads, log, tell }: TickersDeps) {
     const due = [...changed];
     changed.clear();
     for (const [market, face] of due) shown.set(market, face.text);
-    tell(await Promise.all(due.map(([{ id }, face]) => tickerOf(id, face))));
+    emit(await Promise.all(due.map(([{ id }, face]) => tickerOf(id, face))));
   }
 
   async function tickerOf(id: MarketId, { sequence, bids, asks, counted }: Face): Promise<FeedMessage> {

@@ -104,11 +104,11 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       const { events, gap } = await read(wallet.address, at);
       const before = events.filter(({ number }) => number <= wallet.cursor);
       if (before.length === 0) return;
-      const told = wallet.owesBalance ? before.filter(({ event }) => event.kind !== 'balance') : before;
-      const { at: next } = await tell(
+      const due = wallet.owesBalance ? before.filter(({ event }) => event.kind !== 'balance') : before;
+      const { at: next } = await sendEvents(
         wallet.address,
         { from: at, gap },
-        told,
+        due,
         (event, body) => void socket.emit(event, body),
       );
       if (next === at) {
@@ -139,7 +139,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
         const isReadable = failures < FAILURES_MAX;
         const from = wallet.cursor;
         const { at, isWhole } = isReadable
-          ? await tell(wallet.address, { from, gap }, events, (event, body) =>
+          ? await sendEvents(wallet.address, { from, gap }, events, (event, body) =>
               emit(wallet.address, event, body),
             )
           : { at: last.number, isWhole: true };
@@ -169,7 +169,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
    * the number below which the log may miss events, does not continue the number before it, so that the client notices.
    * Returns the position after them; when the balances could not be read, that of the last message.
    */
-  async function tell(
+  async function sendEvents(
     address: string,
     { from, gap }: { readonly from: number; readonly gap: number },
     events: readonly NumberedEvent[],

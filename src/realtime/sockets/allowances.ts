@@ -109,10 +109,10 @@ function answer(connection: Connection, data: Buffer): void {
   const [, number] = ASKS_FOR_ANSWER.exec(data.toString('latin1', 0, BEGINNING)) ?? [];
   if (number === undefined) return;
   const refusal = tooMuch();
-  const told = orderMessageOf(data)
+  const body = orderMessageOf(data)
     ? orderRefusedAck(refusal, randomUUID())
     : JSON.stringify(presentAck.refused(refusal.code, refusal.message));
-  connection.write(`3${number}[${told}]`);
+  connection.write(`3${number}[${body}]`);
 }
 
 /** A second's worth at once, then as it refills. */

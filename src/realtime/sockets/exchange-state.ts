@@ -18,15 +18,15 @@ interface Options {
 
 /** Sends every socket of this process the mode of the exchange: when it connects, and when the mode changes. */
 export function createExchangeState({ io, reads, standings, log }: Options) {
-  let told: ReturnType<typeof presentExchange> | null = null;
+  let sent: ReturnType<typeof presentExchange> | null = null;
 
   async function look(): Promise<void> {
     const now = await reads.mode();
     const { epoch } = standings.current() ?? {};
     if (epoch === undefined) return;
-    if (told?.mode === now.mode && told.message === now.message && told.epoch === epoch) return;
-    told = presentExchange(now, epoch);
-    io.local.emit(EVENTS.exchange, told);
+    if (sent?.mode === now.mode && sent.message === now.message && sent.epoch === epoch) return;
+    sent = presentExchange(now, epoch);
+    io.local.emit(EVENTS.exchange, sent);
   }
 
   const onError = (error: Error): void => log.debug({ err: error.message }, 'the mode could not be read');
@@ -35,7 +35,7 @@ export function createExchangeState({ io, reads, standings, log }: Options) {
   const lookNow = (): void => void look().catch(onError);
 
   io.on('connection', (socket) => {
-    if (told) socket.emit(EVENTS.exchange, told);
+    if (sent) socket.emit(EVENTS.exchange, sent);
     else lookNow();
   });
   io.on(BETWEEN.mode, lookNow);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SOCKET_LIMITS } from '../../wire/limits';
-import type { PlacesTold } from '../messages';
+import type { PlaceCounts } from '../messages';
 
 /** Addresses with fewer sockets here are not reported to the other replicas. */
 const TOLD_FROM = 10;
@@ -17,7 +17,7 @@ export interface Places {
   /** Takes a place for one more socket of an address, and returns its release; null when the address has all its places. */
   take(address: string): (() => void) | null;
   /** The report of another replica about its own sockets. */
-  hear(told: PlacesTold): void;
+  receive(counted: PlaceCounts): void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Places {
  * Counts the sockets of each address, here and on the other replicas. The counts are in memory and sent through the adapter,
  * so the limit works while Redis is away: each replica then uses its own count and, for a while, the last reports.
  */
-export function createPlaces(tell: (told: PlacesTold) => void): Places {
+export function createPlaces(send: (counted: PlaceCounts) => void): Places {
   const process = randomUUID();
   const own = new Map<string, number>();
   const changed = new Set<string>();
@@ -34,7 +34,7 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
   let soon: NodeJS.Timeout | undefined;
   let regularly: NodeJS.Timeout | undefined;
 
-  const worthTelling = (address: string): number => {
+  const worthSending = (address: string): number => {
     const count = own.get(address) ?? 0;
     return count >= TOLD_FROM ? count : 0;
   };
@@ -49,24 +49,24 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
   }
 
   function change(address: string, by: 1 | -1): void {
-    const before = worthTelling(address);
+    const before = worthSending(address);
     const count = (own.get(address) ?? 0) + by;
     if (count > 0) own.set(address, count);
     else own.delete(address);
-    if (worthTelling(address) === before) return;
+    if (worthSending(address) === before) return;
     changed.add(address);
     soon ??= setTimeout(tellChanges, TELL_AFTER_MS).unref();
   }
 
   function tellChanges(): void {
     soon = undefined;
-    tell({ process, whole: false, counts: [...changed].map((address) => [address, worthTelling(address)]) });
+    send({ process, whole: false, counts: [...changed].map((address) => [address, worthSending(address)]) });
     changed.clear();
   }
 
   function tellAll(): void {
     const counts = [...own].filter(([, count]) => count >= TOLD_FROM);
-    tell({ process, whole: true, counts });
+    send({ process, whole: true, counts });
   }
 
   return {
@@ -75,7 +75,7 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
       change(address, 1);
       return () => void setTimeout(change, REST_MS, address, -1).unref();
     },
-    hear: ({ process: name, whole, counts }) => {
+    receive: ({ process: name, whole, counts }) => {
       const known = whole ? undefined : others.get(name)?.counts;
       others.set(name, { counts: new Map([...(known ?? []), ...counts]), heardAtMs: performance.now() });
     },
@@ -85,7 +85,7 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
     stop: async () => {
       clearInterval(regularly);
       clearTimeout(soon);
-      tell({ process, whole: true, counts: [] });
+      send({ process, whole: true, counts: [] });
     },
   };
 }

@@ -55,7 +55,8 @@ function check(
   });
   const isUnpaid = ended !== null && ended !== undefined && decodePayouts(ended).paidAtMs === 0;
   if (ending === 0 && isOver(status) && (bids + asks > 0 || isUnpaid)) {
-    const detail = 'the market is over, has orders or holders left, and nobody is told to wind it up';
+    const detail =
+      'the market is over, has orders or holders left, and is not on the list of those to wind up';
     findings.add({ kind: 'AGENDA', marketId, expected: 'named', found: 'not named', detail });
   }
 }

@@ -102,11 +102,11 @@ async function checkEvents(
   { redis, keys, findings }: NameChecksOptions,
   documents: ReadonlyMap<MarketId, Market>,
 ): Promise<void> {
-  const told = new Map<string, { count: number; title: string }>();
+  const counted = new Map<string, { count: number; title: string }>();
   for (const { terms } of documents.values()) {
     if (!terms.event) continue;
     const { slug, title } = terms.event;
-    const known = told.get(slug);
+    const known = counted.get(slug);
     if (known && known.title !== title) {
       const detail = 'the title of the event, as one of its markets has it';
       findings.add({
@@ -118,13 +118,13 @@ async function checkEvents(
         detail,
       });
     }
-    told.set(slug, { count: (known?.count ?? 0) + 1, title: known?.title ?? title });
+    counted.set(slug, { count: (known?.count ?? 0) + 1, title: known?.title ?? title });
   }
   const stored = await redis.hgetall(keys.events);
   // The event already counts markets that are created during the audit.
   const hasNew = (await redis.hlen(keys.markets)) > documents.size;
-  for (const slug of new Set([...told.keys(), ...Object.keys(stored)])) {
-    const { count = 0, title = null } = told.get(slug) ?? {};
+  for (const slug of new Set([...counted.keys(), ...Object.keys(stored)])) {
+    const { count = 0, title = null } = counted.get(slug) ?? {};
     const found = stored[slug] ?? 'none';
     const [, number, name] = /^(\d+) (.*)$/.exec(found) ?? [];
     const isSame = (title === null ? hasNew : name === title) && Number(number) === count;

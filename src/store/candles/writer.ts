@@ -70,7 +70,7 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     let more = true;
     for (let step = 0; more; step++) {
       if (step === REBUILD_STEPS_MAX)
-        throw new Error(`market ${id} has more matches than can be counted anew`);
+        throw new Error(`market ${id} has more matches than can be counted again`);
       const entries = await series.everyMatchAfter(id, reached, true);
       reached = countMatches(minutes, entries, reached);
       count += entries.length;

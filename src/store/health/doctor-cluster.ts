@@ -85,7 +85,7 @@ function moving(masters: readonly Master[], name: string, slot: number, holder: 
   if (moves.length === 0) return { name, verdict: 'ok', detail: `${slot}, at ${holder}` };
   const detail =
     `${slot} is ${moves.join(' and ')}: no script runs until it has moved; ` +
-    'if nobody moves it any more: redis-cli --cluster fix';
+    'if no process moves it any more: redis-cli --cluster fix';
   return { name, verdict: 'fail', detail };
 }
 

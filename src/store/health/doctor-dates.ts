@@ -23,8 +23,8 @@ export async function dates(redis: RedisClient, keys: Keys, nowMs: number): Prom
   ] as const;
   const wrong = ahead.filter(([, ms]) => ms > AHEAD_OK_MS);
   if (wrong.length === 0) return { name: 'dates', verdict: 'ok', detail: 'nothing is dated ahead of Redis' };
-  const told = wrong.map(([what, ms]) => `${what} is dated ${Math.round(ms / 1_000)} s ahead of Redis`);
-  const detail = `${told.join(', ')}, whose clock was set back: trades keep that time and candles stand still until it has caught up`;
+  const named = wrong.map(([what, ms]) => `${what} is dated ${Math.round(ms / 1_000)} s ahead of Redis`);
+  const detail = `${named.join(', ')}, whose clock was set back: trades keep that time and candles stand still until it has caught up`;
   return { name: 'dates', verdict: 'fail', detail };
 }
 

@@ -172,9 +172,9 @@ export type Settings = ReadonlyMap<string, string>;
 
 /** The relevant settings of this node; rejects when it does not respond. */
 export async function settingsOf(redis: Redis): Promise<Settings> {
-  const told = await Promise.all(SETTINGS.map((name) => unlessClosed(redis.call('CONFIG', 'GET', name))));
+  const replies = await Promise.all(SETTINGS.map((name) => unlessClosed(redis.call('CONFIG', 'GET', name))));
   const settings = new Map(
-    told.flatMap((reply): [string, string][] => {
+    replies.flatMap((reply): [string, string][] => {
       const [name, value] = Array.isArray(reply) ? (reply as string[]) : [];
       return name === undefined || value === undefined ? [] : [[name, value]];
     }),

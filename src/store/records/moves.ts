@@ -44,13 +44,13 @@ export const isDeposit = ({ reason }: Pick<Move, 'reason'>): boolean =>
 export const MOVE_BYTES = OUTBOX_MOVE.bytes;
 
 export function decodeMove(packed: Buffer, at: number): Move {
-  const told = OUTBOX_MOVE.read(packed, at);
-  const reason = MOVE_REASONS[told.reason];
+  const fields = OUTBOX_MOVE.read(packed, at);
+  const reason = MOVE_REASONS[fields.reason];
   if (!reason) throw new Error('a balance moved for an unknown reason');
   return {
     reason,
-    collateralMicro: micro(told.collateralMicro),
-    yesMicro: micro(told.yesMicro),
-    noMicro: micro(told.noMicro),
+    collateralMicro: micro(fields.collateralMicro),
+    yesMicro: micro(fields.yesMicro),
+    noMicro: micro(fields.noMicro),
   };
 }

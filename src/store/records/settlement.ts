@@ -150,13 +150,13 @@ const bodyOf = (packed: Buffer): Buffer => packed.subarray(HEAD_BYTES + packed.r
 export function decodeSettlementState(packed: Buffer | null): SettlementState {
   if (!packed) return UNKNOWN;
   const length = packed.readUInt8(HEAD_BYTES - 1);
-  const told = packed.subarray(HEAD_BYTES, HEAD_BYTES + length);
-  const hash = told.subarray(0, HASH_BYTES);
+  const end = packed.subarray(HEAD_BYTES, HEAD_BYTES + length);
+  const hash = end.subarray(0, HASH_BYTES);
   const transactionHash = length === 0 || hash.equals(NO_HASH) ? null : hashHex(hash);
   return {
     settlementStatus: settlementStatusOf(packed),
     transactionHash,
-    ...endOf(told.subarray(HASH_BYTES)),
+    ...endOf(end.subarray(HASH_BYTES)),
   };
 }
 

@@ -119,9 +119,9 @@ class CommandCluster extends Cluster {
 
   /** Between two attempts the client asks any node, so its last error may only mean that this was the wrong node. */
   override handleError(...[error, tries, handlers]: Parameters<Cluster['handleError']>): void {
-    const told: { value?: unknown; tryAgain?: Error } = tries;
-    if (error.message.startsWith('TRYAGAIN')) told.tryAgain = error;
-    const maxRedirections = (last: Error) => handlers.maxRedirections(told.tryAgain ?? last);
+    const latest: { value?: unknown; tryAgain?: Error } = tries;
+    if (error.message.startsWith('TRYAGAIN')) latest.tryAgain = error;
+    const maxRedirections = (last: Error) => handlers.maxRedirections(latest.tryAgain ?? last);
     super.handleError(error, tries, { ...handlers, maxRedirections });
   }
 }
@@ -187,23 +187,23 @@ function lookingSeldom(client: Cluster): Cluster {
   let timer: NodeJS.Timeout | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  function lookNow(tell?: Parameters<typeof look>[0]): void {
+  function lookNow(done?: Parameters<typeof look>[0]): void {
     clearTimeout(timer);
     timer = undefined;
     lookedAtMs = performance.now();
-    look(tell);
+    look(done);
   }
 
-  client.refreshSlotsCache = (tell) => {
+  client.refreshSlotsCache = (done) => {
     const waitMs = lookedAtMs + SLOTS_EVERY_MS - performance.now();
-    if (client.status !== 'ready' || waitMs <= 0) return lookNow(tell);
+    if (client.status !== 'ready' || waitMs <= 0) return lookNow(done);
     timer ??= setTimeout(lookNow, waitMs).unref();
-    if (tell) process.nextTick(tell);
+    if (done) process.nextTick(done);
   };
   return client;
 }
 
-type Told = (error: Error | null, text?: string) => void;
+type Callback = (error: Error | null, text?: string) => void;
 
 /**
  * A new connection asks for the state of the cluster before it is ready, and then BullMQ asks it for the version of Redis. The client
@@ -217,10 +217,10 @@ function askingAnyMaster(client: Cluster): Cluster {
   return Object.assign(client, {
     info: () => anyMaster((node) => node.info()),
     cluster(...args: unknown[]) {
-      const [about, told] = args;
-      if (about !== 'INFO' || typeof told !== 'function') return cluster(...args);
-      const tell = told as Told;
-      return anyMaster((node) => node.cluster('INFO')).then((text) => tell(null, String(text)), tell);
+      const [about, callback] = args;
+      if (about !== 'INFO' || typeof callback !== 'function') return cluster(...args);
+      const done = callback as Callback;
+      return anyMaster((node) => node.cluster('INFO')).then((text) => done(null, String(text)), done);
     },
     duplicate: (...options: Parameters<Cluster['duplicate']>) =>
       lookingSeldom(askingAnyMaster(duplicate(...options))),

@@ -254,7 +254,7 @@ test('homes with different marks follow an outbox that lost the entries between 
     broadcasts: { fills: () => Promise.reject(new Error('no event here has fills')) },
     held: () => ({ token: TOKEN, sinceMs: 0 }),
     log: { warn: (...told: unknown[]) => problems.push(told) } as unknown as Logger,
-    tell: () => undefined,
+    notify: () => undefined,
   });
   account.start();
   try {

@@ -18,10 +18,10 @@ const countsOf = <Kind extends string>(
 export const archiveStatus: Command = async ({ store, say }) => {
   const found = await Promise.all(archivesOf(store).map((archived) => statusOf(store, archived)));
   const [only, ...others] = found;
-  if (only && others.length === 0) await say(only.told, only.lines);
+  if (only && others.length === 0) await say(only.facts, only.lines);
   else
     await say(
-      { shards: found.map(({ told }) => told) },
+      { shards: found.map(({ facts }) => facts) },
       found.flatMap(({ lines }, shard) => [`shard ${shard}`, ...lines.map((line) => `  ${line}`)]),
     );
   return EXIT.done;
@@ -34,7 +34,7 @@ async function statusOf({ redis, clock }: CliStore, { keys, archive }: Archived)
     archive.size(),
   ]);
   const { droppedMs = 0, dropped = null } = state ?? {};
-  const told = { ...progress, archiveBatch: state?.batch ?? null, ...size, droppedMs, dropped };
+  const facts = { ...progress, archiveBatch: state?.batch ?? null, ...size, droppedMs, dropped };
   const lines = [
     progress.id === null
       ? 'nothing was archived yet: does a worker run with ARCHIVE_URL?'
@@ -49,7 +49,7 @@ async function statusOf({ redis, clock }: CliStore, { keys, archive }: Archived)
       : [`matches since ${new Date(progress.heldMs).toISOString()} may not leave; see: exchange doctor`]),
     `${Math.round(progress.lagMs / 1_000)} s behind${progress.isSweeping ? '; everything is being gone over' : ''}`,
   ];
-  return { told, lines };
+  return { facts, lines };
 }
 
 /** Reads the whole archive; exit 1 when something is wrong with it. */

@@ -68,7 +68,7 @@ export const chainStatus: Command = async ({ store, say }) => {
   );
   const now = clock.now();
   const running = lanes.filter(({ state }) => state === 'RUNNING').length;
-  const told = {
+  const facts = {
     mode,
     message,
     finalBlock: cursor?.final.number ?? null,
@@ -85,7 +85,7 @@ export const chainStatus: Command = async ({ store, say }) => {
     results: [...results.keys()],
     faucet: faucet.length,
   };
-  await say(told, [
+  await say(facts, [
     `mode ${mode}${message === null ? '' : `: ${message}`}`,
     blockWords(cursor, now),
     `${waiting.count} ${waiting.count === 1 ? 'settlement is' : 'settlements are'} not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}: ${waiting.oldestId}`}; ${failed} failed${failed === 0 ? '' : ' (see: exchange settlements export --status FAILED)'}`,

@@ -191,7 +191,7 @@ export const rejoinChain =
     if (!yes) await confirm(`go back to block ${plan.common.number}`);
     const { reopened, unreadable } = await rejoin(store, plan);
     const { ours, theirs, common, failed, there } = plan;
-    const told = {
+    const facts = {
       block: ours.number,
       ours: ours.hash,
       theirs: theirs.hash,
@@ -202,7 +202,7 @@ export const rejoinChain =
       alsoThere: [...there],
       unreadable: unreadable.map(settlementId),
     };
-    await say(told, [
+    await say(facts, [
       `${reopened} ${reopened === 1 ? 'settlement is' : 'settlements are'} open again`,
       ...unreadable.map(
         (one) => `${settlementId(one)} cannot be read and stays CONFIRMED; see: exchange audit`,

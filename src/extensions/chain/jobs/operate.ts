@@ -62,7 +62,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const stopping = new AbortController();
   const pause = (ms: number): Promise<unknown> =>
     sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-  const told = (error: unknown): void => onError(error instanceof Error ? error : new Error(String(error)));
+  const report = (error: unknown): void => onError(error instanceof Error ? error : new Error(String(error)));
   const candidates = createCandidates(options);
   const spending = createSpending(rpc);
   const parts: LaneParts = {
@@ -86,7 +86,7 @@ export function startOperator(options: OperatorOptions): Operator {
         if (ms === null) return;
         await pause(ms);
       } catch (error) {
-        told(error);
+        report(error);
         await pause(AFTER_ERROR_MS);
       }
     }
@@ -123,7 +123,9 @@ export function startOperator(options: OperatorOptions): Operator {
       (answer) => BigInt(readBytes(answer, 'role')) === 1n,
     );
     if (!is && !idle.has(address))
-      told(new Error(`the key of ${address} settles nothing: the contract does not know it as an operator`));
+      report(
+        new Error(`the key of ${address} settles nothing: the contract does not know it as an operator`),
+      );
     if (is) idle.delete(address);
     else idle.add(address);
     return is;
@@ -153,7 +155,7 @@ export function startOperator(options: OperatorOptions): Operator {
       stopping.abort();
       const end = async (): Promise<void> => {
         await Promise.all(running);
-        await Promise.all(lanes.map((lane) => lane.release().catch(told)));
+        await Promise.all(lanes.map((lane) => lane.release().catch(report)));
       };
       await Promise.race([end(), sleep(STOP_MS_MAX, undefined, { ref: false })]);
     },

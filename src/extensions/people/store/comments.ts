@@ -124,15 +124,15 @@ function accepted(reply: Buffer): void {
 }
 
 function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl, muted]: Row): Comment {
-  const told = COMMENT.read(packed);
+  const head = COMMENT.read(packed);
   return {
     marketId,
     number,
-    createdAtMs: told.createdAtMs,
-    parent: told.parent,
-    author: hashHex(told.author),
+    createdAtMs: head.createdAtMs,
+    parent: head.parent,
+    author: hashHex(head.author),
     // The comments of a muted wallet look like deleted ones.
-    deleted: told.deleted === 1 || muted === 1,
+    deleted: head.deleted === 1 || muted === 1,
     body: muted === 1 ? '' : packed.toString('utf8', COMMENT.bytes),
     likes,
     username: muted === 1 || username.length === 0 ? null : username.toString(),

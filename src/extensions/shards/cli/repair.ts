@@ -39,7 +39,7 @@ function linesOf(report: RepairReport): string[] {
     ...missing.map(({ wallet, amount }) => [
       wallet,
       amount,
-      'nobody: neither the wallet nor the fees have it',
+      'not delivered: neither the wallet nor the fees have it',
     ]),
   ];
   return [

@@ -104,8 +104,8 @@ export async function checkGrowth(
   const { redis, shards } = options;
   const to = shards.length;
   if (to < from) {
-    const told = `the exchange has ${from} shards, and the number never falls`;
-    throw new Refusal('INVALID_REQUEST', told);
+    const message = `the exchange has ${from} shards, and the number never falls`;
+    throw new Refusal('INVALID_REQUEST', message);
   }
   if ((await redis.exists((shards[0] as Keys).funds)) === 1)
     throw new Refusal('INVALID_REQUEST', 'an exchange with funds on a chain has one shard: use SHARDS=1');
@@ -161,12 +161,12 @@ async function begin({ run, shards }: GrowOptions, from: number): Promise<void> 
     [shardCount, layout, mode],
     [from, shards.length, FIRST_LAYOUT],
   );
-  const told = code.toString();
-  if (told === 'OK') return;
-  if (told === 'OTHER') throw otherGrowth(Number(detail));
+  const answer = code.toString();
+  if (answer === 'OK') return;
+  if (answer === 'OTHER') throw otherGrowth(Number(detail));
   throw new Refusal(
     'INVALID_REQUEST',
-    told === 'MODE'
+    answer === 'MODE'
       ? 'more shards need the mode HALTED'
       : `the exchange has ${detail} shards now; run the command again`,
   );

@@ -22,7 +22,7 @@ export interface Payment {
   /** Hex, in lower case. */
   readonly wallet: string;
   readonly amountMicro: number;
-  /** From the free collateral of the wallet, or from the fees. */
+  /** Taken from the free collateral of the wallet, or from the fees. */
   readonly payer: 'WALLET' | 'FEES';
   readonly shard: number;
 }

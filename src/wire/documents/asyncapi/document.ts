@@ -145,7 +145,7 @@ function serverOf(publicBaseUrl: string): Json {
 }
 
 function build(publicBaseUrl: string): Json {
-  const told = messages();
+  const described = messages();
   return {
     asyncapi: '3.0.0',
     info: {
@@ -171,8 +171,8 @@ function build(publicBaseUrl: string): Json {
           description: 'The access token of `POST /auth/verify`, as `auth.token` of the handshake.',
         },
       },
-      messages: told,
-      schemas: usedSchemas(told),
+      messages: described,
+      schemas: usedSchemas(described),
     },
   };
 }

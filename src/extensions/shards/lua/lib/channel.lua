@@ -23,7 +23,7 @@ channel.WALLET_BYTES = 20
 channel.HOME = '>c20I4I6c8I4'
 -- The most that one entry has. A difference of two numbers modulo WRAP is exact while no more than this is on its way.
 channel.MOST, channel.WRAP = 2251799813685247, 4503599627370496
--- 2^62 + 2^20, and 2^62. Redis adds up to 2^63, and tells a sum as large as this to the nearest 1,024. Both ends of a channel come
+-- 2^62 + 2^20, and 2^62. Redis adds up to 2^63, and returns a sum as large as this to the nearest 1,024. Both ends of a channel come
 -- to the same sums, so they wrap at the same one.
 local COUNTED, UNCOUNTED = 4611686018428436480, '-4611686018427387904'
 local BITMAP = '\0\0\0\0\0\0\0\0'

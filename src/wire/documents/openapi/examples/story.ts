@@ -1,5 +1,5 @@
 /**
- * The examples tell one story: Bob buys 40 No at 0.40, Alice buys 100 Yes at 0.62, a set of 40 is minted at 0.60 and the
+ * The examples are one story: Bob buys 40 No at 0.40, Alice buys 100 Yes at 0.62, a set of 40 is minted at 0.60 and the
  * rest of her order stays in the book. The ids, hashes and signatures are real: a test computes them again from the two
  * published keys of docs/use/signing.md.
  */
