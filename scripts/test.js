@@ -121,13 +121,15 @@ async function repeatAlone() {
   if (passed.length > 0) say(`Failed beside others, passed alone:\n  ${passed.join('\n  ')}`);
 }
 
+/** One thread: each of several threads would check the shared types again, for twice the processor time. */
+const types = (name, ...args) =>
+  check(name, process.execPath, [path.join(NODE_MODULES, 'typescript/bin/tsc'), '--singleThreaded', ...args]);
+
 const startChecks = () => [
   check('biome', process.execPath, [path.join(NODE_MODULES, '@biomejs/biome/bin/biome'), 'check', '.']),
-  check('types', process.execPath, [
-    path.join(NODE_MODULES, 'typescript/bin/tsc'),
-    '-p',
-    'tsconfig.test.json',
-  ]),
+  types('types', '-p', 'tsconfig.test.json'),
+  types('types of the page', '-p', 'tsconfig.page.json'),
+  types('types of the client', '-p', 'packages/client', '--outDir', '.cache/typecheck/client'),
   check('luacheck', 'luacheck', ['--quiet', 'lua', 'src/extensions']),
 ];
 
@@ -148,7 +150,8 @@ async function main() {
   const form = ['--check', '--long', '--mutants', '--random'].includes(first) ? first : '';
   if (form === '--random') process.env.RANDOM = '1';
   const args = form === '' ? process.argv.slice(2) : more;
-  const built = await step('build', () => isStale({ checked: true }) && build());
+  // The types of all sources are checked once, with those of the tests.
+  const built = await step('build', () => isStale() && build({ checked: false }));
   const needsRedis = form !== '--check';
   const ready = built && (!needsRedis || (await step('a Redis to test with', findRedis)));
   const whole = ['', '--random'].includes(form) && args.length === 0;
