@@ -40,9 +40,11 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** A copy may be kept, but must be revalidated each time. */
 const ASK_FIRST = 'no-cache';
 
+const filesByPath = new Map<string, StaticFile>();
+
 /**
  * Returns the files that `npm run build` made, by their paths; empty when they have not been built. `addresses` has other paths
- * for documents that people open; that of `/index.html` is `/`.
+ * for documents that people open; that of `/index.html` is `/`. A process reads each file once.
  */
 export function loadFiles(folder: string, addresses: Readonly<Record<string, string>> = {}): StaticFiles {
   if (!existsSync(folder)) return new Map();
@@ -59,6 +61,12 @@ export function loadFiles(folder: string, addresses: Readonly<Record<string, str
 }
 
 function fileOf(file: string, url: string): StaticFile {
+  const known = filesByPath.get(file) ?? readStaticFile(file, url);
+  filesByPath.set(file, known);
+  return known;
+}
+
+function readStaticFile(file: string, url: string): StaticFile {
   const plain = readFileSync(file);
   const version = createHash('sha256').update(plain).digest('base64url').slice(0, 16);
   const packed = ENCODINGS.filter(([, ending]) => existsSync(file + ending)).map(

@@ -27,11 +27,19 @@ interface Script {
   readonly sha: string;
 }
 
+const sourcesByFunds = new Map<Funds, ReadonlyMap<string, string>>();
+
 /**
  * Returns the bundled scripts: those of the build beside this file (dist/lua, for funds on a chain dist/lua-chain), or bundled
- * now when the code runs from src.
+ * now when the code runs from src. A process reads them once.
  */
-export function scriptSources(funds: Funds = 'paper'): Map<string, string> {
+export function scriptSources(funds: Funds = 'paper'): ReadonlyMap<string, string> {
+  const sources = sourcesByFunds.get(funds) ?? readSources(funds);
+  sourcesByFunds.set(funds, sources);
+  return sources;
+}
+
+function readSources(funds: Funds): ReadonlyMap<string, string> {
   const name = funds === 'chain' ? 'lua-chain' : 'lua';
   const built = join(__dirname, '../..', name);
   if (!existsSync(built)) {
