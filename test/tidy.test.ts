@@ -258,12 +258,12 @@ test('every script runs through src/store/redis/scripts.ts, which passes the slo
   expect(counting).toEqual([]);
 });
 
+/** The names of the scripts that a file calls. */
+const callsOf = (file: string): string[] =>
+  [...read(file).matchAll(/\brun\(\s*'([a-z_]+)'/g)].map((match) => match[1] ?? '');
+
 test('every script is called by its name, and every name called is a script', () => {
-  const called = new Set(
-    sources.flatMap((file) =>
-      [...read(file).matchAll(/\brun\(\s*'([a-z_]+)'/g)].map((match) => match[1] ?? ''),
-    ),
-  );
+  const called = new Set(sources.flatMap(callsOf));
   const scripts = (['paper', 'chain'] as const).flatMap((funds) => [...bundleScripts(ROOT, funds).keys()]);
   expect([...called].sort()).toEqual([...new Set(scripts)].sort());
 });

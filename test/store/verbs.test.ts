@@ -1,4 +1,9 @@
 import path from 'node:path';
+import { ARCHIVE_VERBS } from '../../src/extensions/archive/verbs';
+import { CHAIN_VERBS } from '../../src/extensions/chain/verbs';
+import { PEOPLE_VERBS } from '../../src/extensions/people/verbs';
+import { PORTFOLIO_VERBS } from '../../src/extensions/portfolio/verbs';
+import { SHARDS_VERBS } from '../../src/extensions/shards/verbs';
 import { bundleScripts, luaSources } from '../../src/lua-bundle/bundle';
 import {
   allowanceKey,
@@ -11,7 +16,7 @@ import {
 import { VERBS } from '../../src/store/redis/verbs';
 
 /**
- * The table of verbs types the callers; here it is compared with the headers and the texts of the scripts, so that a key
+ * The tables of verbs type the callers; here they are compared with the headers and the texts of the scripts, so that a key
  * or an argument that is added on one side only is found.
  */
 const ROOT = path.join(__dirname, '../..');
@@ -25,7 +30,9 @@ interface Entry {
   readonly args: number;
   readonly more: { readonly keys?: KeyName; readonly args?: true };
 }
-const table = Object.entries(VERBS) as [string, Entry][];
+const table = [VERBS, ARCHIVE_VERBS, CHAIN_VERBS, PEOPLE_VERBS, PORTFOLIO_VERBS, SHARDS_VERBS].flatMap(
+  (verbs) => Object.entries(verbs) as [string, Entry][],
+);
 
 /** A key as headers write it, `{x}:m:<>:b`: whatever stands for a market, a wallet or a number is `<>`. */
 function patternOf(name: KeyName): string {

@@ -2,11 +2,7 @@ import type { Key, KeyName } from './keys';
 
 export type ScriptArgument = string | number | Buffer;
 
-/**
- * Every script of lua/: its keys in order, by their names in keys.ts; the number of arguments; and the type of its reply.
- * `createScripts` is typed by this table, so a caller that passes another key does not compile. test/store/verbs.test.ts
- * compares the table with the header and the text of each script.
- */
+/** A script: its keys in order, by their names in keys.ts; the number of arguments; and the type of its reply. */
 interface Verb<Keys extends readonly Slot[], Args extends number, More extends Behind> {
   readonly keys: Keys;
   readonly args: Args;
@@ -28,15 +24,14 @@ interface Replying<Reply> {
 }
 
 /** The reply of many scripts: a code, the time of Redis in milliseconds, and values that explain the code. */
-type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer, ...Rest];
+export type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer, ...Rest];
 /** 1 when it was done; 0 when the caller must read again. */
-type Flag = number;
+export type Flag = number;
 type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
 type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
-type SentOrHeld = Coded<[amountOrBitmap?: Buffer, idOrCash?: Buffer, entryOrNet?: Buffer, bits?: Buffer]>;
 type SweepReply = Coded<[rank: Buffer, behind: number, hashes: Buffer, ...touched: Buffer[]]>;
 
-const verb = <
+export const verb = <
   const Keys extends readonly Slot[],
   const Args extends number,
   const More extends Behind = Nothing,
@@ -50,10 +45,13 @@ const verb = <
 
 const BOOK = ['market', 'bids', 'asks'] as const;
 const PLACE = [...BOOK, 'orders', 'cash', 'wallet', 'outbox'] as const;
-const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
-const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
-const DIRECTORY = ['allNames', 'allEvents', 'allMarkets', 'marketShards'] as const;
+export const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
+export const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
 
+/**
+ * Every script of lua/. `createScripts` is typed by this table and those of extensions (`Verbs`), so a caller that passes another
+ * key does not compile. test/store/verbs.test.ts compares them with the header and the text of each script.
+ */
 export const VERBS = {
   // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
   place_order: verb(PLACE, 3, { args: true }).replies<Buffer | Coded<Buffer[]>>(),
@@ -82,35 +80,11 @@ export const VERBS = {
   convert_sets: verb(['market', 'cash', 'tokens', 'outbox', 'operation'], 6).replies<Coded<unknown[]>>(),
   join_wallet: verb(['profile', 'cash', 'sums', 'outbox', 'mode'], 3).replies<Flag>(),
 
-  // Money between shards.
-  send_collateral: verb(
-    ['channel', 'cash', 'sums', 'outbox', 'mode', 'purses', 'purseHold'],
-    7,
-  ).replies<SentOrHeld>(),
-  take_collateral: verb(['taken', 'cash', 'sums', 'outbox'], 2, { args: true }).replies<
-    Coded<[mark: Buffer, taken: number]>
-  >(),
-  read_channel: verb(['channel', 'sums'], 3).replies<[last: Buffer, sent: Buffer, ...entries: Buffer[]]>(),
-  resend_collateral: verb(['channel', 'cash', 'sums', 'outbox', 'mode'], 7).replies<
-    Coded<[amount: Buffer]>
-  >(),
-  mend_channel: verb(['channel', 'channelDraft', 'sums', 'mode'], 3).replies<Buffer>(),
-  hold_purse: verb(['purseHold', 'purses', 'cash'], 4).replies<SentOrHeld>(),
-  release_purse: verb(['purseHold'], 1).replies<Flag>(),
-  read_account: verb(['cash', 'holdings'], 2).replies<
-    [cash: Buffer, net: Buffer, ...held: [market: Buffer, tokens: Buffer][]]
-  >(),
-  lift_nonce: verb(['cash', 'outbox', 'raisedNonces'], 3).replies<Coded<[nonce: Buffer]>>(),
-
   // Markets.
   create_market: verb(
     ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList', 'events'],
     8,
   ).replies<Coded<[detail: Buffer]>>(),
-  claim_market: verb(['allNames', 'marketShards', 'claims', 'allEvents'], 8).replies<
-    [code: Buffer, detail?: Buffer]
-  >(),
-  list_market: verb(['claims', 'allMarkets'], 1).replies<Flag>(),
   edit_market: verb(['market', 'markets', 'outbox', 'closes', 'ending'], 5).replies<
     Coded<[detail?: Buffer | number]>
   >(),
@@ -136,64 +110,6 @@ export const VERBS = {
   move_settlement: verb(SETTLE, 5).replies<Flag>(),
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
-  // Funds on a chain (src/extensions/chain/lua/).
-  note_funds: verb(['funds', 'cash', 'markets', 'layout'], 4).replies<
-    [chain: Buffer, exchange: Buffer, hold: Buffer]
-  >(),
-  observe_block: verb(
-    ['cursor', 'cash', 'exposed', 'caps', 'settlements', 'strikes', 'settledLots', 'outbox'],
-    6,
-    { args: true },
-  ).replies<Coded<[settled: number, cancelled: number, more: Flag, unread: Buffer, unknown: Buffer]>>(),
-  observe_wallets: verb(['cursor', 'cash', 'exposed', 'caps'], 3).replies<
-    Coded<[cancelled: number, more: Flag]>
-  >(),
-  cap_wallets: verb(['cursor', 'cash', 'caps'], 4).replies<Coded<[cancelled: number, more: Flag]>>(),
-  void_settlement: verb(['settlements', 'cash', 'exposed', 'strikes', 'settledLots', 'outbox'], 5).replies<
-    Coded<[cancelled: number, more: Flag]>
-  >(),
-
-  rejoin_chain: verb(
-    ['cursor', 'mode', 'finals', 'settlements', 'cash', 'exposed', 'settledLots', 'intents', 'outbox'],
-    4,
-    { args: true },
-  ).replies<Coded<[reopened: number, unreadable: Buffer]>>(),
-  cancel_unpaid: verb([...SWEEP, 'unpaid'], 2).replies<[cancelled: number, more: Flag]>(),
-
-  // The operator's transactions.
-  hold_lane: verb(['lanes'], 4).replies<[held: Flag, nextNonce: Buffer, state: number] | [held: Flag]>(),
-  move_lane: verb(['lanes'], 4).replies<Flag>(),
-  enlist_intent: verb([...SETTLE, 'lanes', 'intents', 'mode'], 7).replies<
-    [code: Buffer, ...rest: Buffer[]]
-  >(),
-  close_intent: verb([...SETTLE, 'lanes', 'intents', 'cursor'], 5).replies<
-    [code: Buffer, ...rest: Buffer[]]
-  >(),
-
-  // The archive.
-  open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
-  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 5, {
-    args: true,
-  }).replies<number>(),
-  forget_matches: verb(
-    [
-      ...(['market', 'trades', 'settlementListOf', 'settlements', 'settlementList', 'archive'] as const),
-      ...(['archiveLease', 'mode', 'settledUpTo', 'candleMarks'] as const),
-    ],
-    4,
-    { args: true },
-  ).replies<number>(),
-  forget_lines: verb(['archive', 'archiveLease', 'mode', 'forgotten'], 4, { args: true }).replies<number>(),
-  forget_market: verb(
-    [
-      ...(['market', 'trades', 'settlementListOf', 'updates', 'candleMarks', 'archive'] as const),
-      ...(['archiveLease', 'mode'] as const),
-    ],
-    5,
-    { keys: 'candles' },
-  ).replies<number>(),
-  forget_traces: verb(['market'], 1).replies<Flag>(),
-
   // Readers of the outbox.
   hold_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease'], 'readers'], 4).replies<Flag>(),
   release_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease']], 1).replies<Flag>(),
@@ -205,25 +121,9 @@ export const VERBS = {
     keys: 'accountLog',
     args: true,
   }).replies<[code: Buffer, ...rest: Buffer[]]>(),
-  open_home_log: verb(['accountLog', 'accountMarks'], 1, { args: true }).replies<
-    [first?: Buffer, last?: Buffer]
-  >(),
-  log_shard_events: verb(['accountMarks'], 5, { keys: 'accountLog', args: true }).replies<
-    [code: Buffer, ...rest: Buffer[]]
-  >(),
-  write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
-  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft', 'forgotten'], 6, {
-    args: true,
-  }).replies<Flag>(),
   write_candles: verb(['candleMarks'], 4, { keys: 'candles', args: true }).replies<Flag>(),
 
   // People.
-  edit_profile: verb(['profile', 'usernames', 'talk'], 2, { args: true }).replies<Buffer>(),
-  add_comment: verb(['comments', 'operation', 'talk', 'profile'], 4).replies<
-    [code: Buffer, number: Buffer, replayed?: 1]
-  >(),
-  delete_comment: verb(['comments', 'commentLikes', 'talk'], 2).replies<Buffer>(),
-  like_comment: verb(['comments', 'commentLikes', 'talk'], 3).replies<Buffer>(),
   mark_present: verb(['absences'], 2).replies<number>(),
   take_absent: verb(['lease', 'absences'], 3).replies<Buffer[]>(),
   note_action: verb(['actions', 'actionRecords'], 2).replies<number>(),
@@ -255,35 +155,23 @@ export const VERBS = {
       markets: [id: Buffer, fields: Buffer[], holders: (Buffer | number)[]][],
     ]
   >(),
-  read_comments: verb(['comments'], 4).replies<
-    [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer, muted: 0 | 1][]
-  >(),
   read_fills: verb(['orders'], 6).replies<[record: Buffer, rest: Buffer, ...matches: Fills[]]>(),
   read_market: verb(['market', 'trades', 'markets'], 2).replies<
     [nowMs: Buffer, document: Buffer, state: Buffer[], matches: StreamEntry[]]
   >(),
-  read_journal: verb(['journal', 'forgotten'], 3).replies<
-    [left: number, length: number, ...lines: Buffer[]]
-  >(),
-  read_positions: verb(['readers', 'outbox'], 2, { args: true }).replies<
-    [mark: Buffer, last: Buffer, ...lists: Buffer[][]]
-  >(),
   read_run: verb(['epoch'], 0).replies<Buffer>(),
-  note_shards: verb(['shardCount', 'layout', 'markets'], 2).replies<number>(),
-  begin_growth: verb(['shardCount', 'layout', 'mode'], 3).replies<[code: Buffer, detail: Buffer]>(),
-  fill_directory: verb(
-    ['shardCount', 'marketNames', 'events', 'marketList', ...DIRECTORY],
-    1,
-  ).replies<number>(),
-  open_home: verb(['cash', 'purses', 'raisedNonces'], 1, { args: true }).replies<number>(),
   note_layout: verb(['layout'], 2).replies<[layout: number, oldest: number]>(),
   renew_epoch: verb(['epoch', 'markets', 'outbox'], 4).replies<
     [name: Buffer, first: Flag, sinceMs: number, lostMs: number, last: Buffer]
   >(),
 };
 
-export type VerbName = keyof typeof VERBS;
-type TableOf<Name extends VerbName> = (typeof VERBS)[Name];
+type CoreVerbs = typeof VERBS;
+/** The scripts by their names. An extension adds those of its folder in its verbs.ts. */
+export interface Verbs extends CoreVerbs {}
+
+export type VerbName = keyof Verbs;
+type TableOf<Name extends VerbName> = Verbs[Name];
 
 type KeyAt<S> = S extends KeyName ? Key<S> : S extends readonly KeyName[] ? Key<S[number]> : never;
 type Named<Slots extends readonly Slot[]> = { readonly [I in keyof Slots]: KeyAt<Slots[I]> };

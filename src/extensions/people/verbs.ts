@@ -1,0 +1,19 @@
+import { verb } from '../../store/redis/verbs';
+
+/** The scripts of lua/. */
+export const PEOPLE_VERBS = {
+  edit_profile: verb(['profile', 'usernames', 'talk'], 2, { args: true }).replies<Buffer>(),
+  add_comment: verb(['comments', 'operation', 'talk', 'profile'], 4).replies<
+    [code: Buffer, number: Buffer, replayed?: 1]
+  >(),
+  delete_comment: verb(['comments', 'commentLikes', 'talk'], 2).replies<Buffer>(),
+  like_comment: verb(['comments', 'commentLikes', 'talk'], 3).replies<Buffer>(),
+  read_comments: verb(['comments'], 4).replies<
+    [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer, muted: 0 | 1][]
+  >(),
+};
+
+type PeopleVerbs = typeof PEOPLE_VERBS;
+declare module '../../store/redis/verbs' {
+  interface Verbs extends PeopleVerbs {}
+}
