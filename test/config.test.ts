@@ -78,6 +78,15 @@ describe('accepted values', () => {
     [{ SHARDS: '64' }, { shards: 64 }],
     [{ REDIS_URL: 'rediss://u:p@h:1/2' }, { redisUrls: ['rediss://u:p@h:1/2'], redisGiven: true }],
     [{ REDIS_URL: 'redis://a:1, redis://b:2' }, { redisUrls: ['redis://a:1', 'redis://b:2'] }],
+    [
+      { REDIS_URL: 'rediss+sentinel://u:p@a:1, b/main/2?sentinelPassword=q' },
+      {
+        redisUrls: [
+          'rediss+sentinel://u:p@a:1/main/2?sentinelPassword=q',
+          'rediss+sentinel://u:p@b/main/2?sentinelPassword=q',
+        ],
+      },
+    ],
     [{ JWT_SECRET: SECRET }, { jwtSecrets: [{ kid: null, secret: SECRET }] }],
     [
       { JWT_SECRET: `new:${SECRET}:x,old:${SECRET}` },
@@ -127,6 +136,12 @@ describe('refused values', () => {
         'redis://a,',
         'redis://a/1,redis://b',
         'redis://:%zz@h',
+        'redis+sentinel://a:1,b:2',
+        'redis+sentinel://a:1,/main',
+        'redis+sentinel:///main',
+        'redis+sentinel://a/main/x',
+        'redis+sentinel://a/main?password=p',
+        'redis+sentinel://:%zz@a/main',
       ],
     ],
     ['NETWORK', ['Mainnet', '97']],

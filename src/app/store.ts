@@ -17,8 +17,9 @@ import { createHealth, type Health, runProbe } from '../store/health/health';
 import { examineWatched } from '../store/health/watched';
 import { createMarkets, type Markets } from '../store/markets/markets';
 import type { BroadcastReads } from '../store/outbox/update-log';
+import { hostsOf } from '../store/redis/address';
 import { type Clock, createClock } from '../store/redis/clock';
-import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
+import { connect, disconnect, ready } from '../store/redis/connection';
 import { createKeys, type Keys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { openShard, type ShardParts, type SharedParts } from '../store/shard';
@@ -34,13 +35,6 @@ const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
 const OPERATOR_WAIT_MS = 3_000;
 
-/** The address of Redis, without user and password. */
-const hostsOf = ({ redisUrls }: Config): string =>
-  redisUrls
-    .map((url) => new URL(url))
-    .map(({ hostname, port }) => `${hostname}:${port || DEFAULT_PORT}`)
-    .join(', ');
-
 /** Tells an operator how to fix a Redis that does not respond. */
 const adviceOf = ({ redisGiven }: Config): string =>
   redisGiven ? 'start it, or correct REDIS_URL' : 'set REDIS_URL to the Redis that has the exchange';
@@ -53,7 +47,7 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
   });
   await ready(redis, waitMs).catch((error: Error) => {
     disconnect(redis);
-    throw new Error(`Redis at ${hostsOf(config)} ${error.message}; ${adviceOf(config)}`);
+    throw new Error(`Redis at ${hostsOf(config.redisUrls).join(', ')} ${error.message}; ${adviceOf(config)}`);
   });
   return redis;
 }

@@ -25,7 +25,7 @@ export interface Config {
   readonly port: number;
   /** The address to listen at; null: every address of the machine. */
   readonly host: string | null;
-  /** One URL, or those of the first nodes of a cluster. */
+  /** One URL, those of the first nodes of a cluster, or those of the Sentinels of a primary (src/store/redis/address.ts). */
   readonly redisUrls: readonly string[];
   /** PEM: the CA of a rediss:// server, or its own certificate. */
   readonly redisTlsCa: string | null;
@@ -135,11 +135,18 @@ function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name:
 const makersMaxOf = ({ FUNDS, MATCH_MAKERS_MAX: given }: Values): number =>
   FUNDS === 'chain' ? Math.min(given, CHAIN_MAKERS_MAX) : given;
 
+/** The passwords in the URL of a store, as they are and as they are written there. */
+function passwordsOf(url: string): string[] {
+  const { password, searchParams } = new URL(url);
+  const ofSentinels = searchParams.get('sentinelPassword') ?? '';
+  const both = [password, decodeURIComponent(password), ofSentinels, encodeURIComponent(ofSentinels)];
+  return both.filter((text) => text !== '');
+}
+
 function assemble(values: Values): Config {
   const jwtSecrets = values.JWT_SECRET ?? parseJwtSecrets(randomBytes(32).toString('hex'));
   const redisUrls = values.REDIS_URL ?? [REDIS_URL_LOCAL];
   const stores = [...redisUrls, ...(values.ARCHIVE_URL === null ? [] : [values.ARCHIVE_URL])];
-  const passwords = stores.map((url) => new URL(url).password).filter((password) => password !== '');
   return Object.freeze({
     nodeEnv: values.NODE_ENV,
     port: values.PORT,
@@ -190,7 +197,7 @@ function assemble(values: Values): Config {
       ...(values.CHAIN_RPC_URL ?? []),
       ...(values.OPERATOR_KEYS ?? []),
       ...[values.OPERATOR_SIGNER_URL, values.ORACLE_KEY].filter((text) => text !== null),
-      ...passwords.flatMap((password) => [password, decodeURIComponent(password)]),
+      ...stores.flatMap(passwordsOf),
     ],
   });
 }

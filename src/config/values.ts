@@ -103,7 +103,29 @@ function isDecodable(text: string): boolean {
   }
 }
 
+const SENTINELS = /^(?<head>rediss?\+sentinel:\/\/(?:[^@/]*@)?)(?<hosts>[^@/]*)(?<tail>.*)$/;
+const SENTINEL_LOGIN = ['sentinelUsername', 'sentinelPassword'];
+
+/** One URL for each Sentinel. */
+function parseSentinelUrls({ head, hosts = '', tail }: Readonly<Record<string, string>>): readonly string[] {
+  return listOf(hosts).map((host) => {
+    const url = `${head}${host}${tail}`;
+    const parsed = parseUrl(url, ['redis+sentinel:', 'rediss+sentinel:']);
+    if (!isDecodable(parsed.username) || !isDecodable(parsed.password))
+      throw new BadValue('must percent-encode its password');
+    if (!/^\/[\w.-]+(\/\d{0,4})?$/.test(parsed.pathname))
+      throw new BadValue(
+        'must name the primary that the Sentinels watch, such as redis+sentinel://a:26379,b:26379/exchange',
+      );
+    if ([...parsed.searchParams.keys()].some((name) => !SENTINEL_LOGIN.includes(name)))
+      throw new BadValue(`may have no query but ${SENTINEL_LOGIN.join(' and ')}`);
+    return url;
+  });
+}
+
 export function parseRedisUrls(text: string): readonly string[] {
+  const sentinels = SENTINELS.exec(text)?.groups;
+  if (sentinels) return parseSentinelUrls(sentinels);
   const urls = listOf(text);
   for (const url of urls) {
     const { pathname, username, password } = parseUrl(url, ['redis:', 'rediss:']);

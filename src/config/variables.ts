@@ -74,7 +74,7 @@ export const VARIABLES = {
   ),
   REDIS_URL: optional(
     parseRedisUrls,
-    'redis:// or rediss://; a comma-separated list is a cluster; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
+    'redis:// or rediss://; a comma-separated list is a cluster; redis+sentinel://host:port,host:port/<name of the primary> asks Sentinels; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
     { ...secret, requiredOn: 'production' },
   ),
   REDIS_TLS_CA: optional(

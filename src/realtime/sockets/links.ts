@@ -1,6 +1,7 @@
 import { createShardedAdapter } from '@socket.io/redis-adapter';
 import type { Server } from 'socket.io';
 import { createOutboxPolling, createOutboxReader, type OutboxReader } from '../../store/outbox/reader';
+import { databaseOf } from '../../store/redis/address';
 import { connect, disconnect } from '../../store/redis/connection';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient } from '../../store/redis/scripts';
@@ -45,7 +46,7 @@ export function createLinks({ urls, tlsCa, severalOutboxes, onError }: LinksOpti
   const subscriber = open(true);
   const readers = severalOutboxes ? [connect({ urls, tlsCa, onError })] : [open(), open()];
   // Publish and subscribe ignore database numbers: two exchanges on two databases of one Redis must not mix.
-  const channelPrefix = `socket.io:${urls.length > 1 ? 0 : databaseOf(urls[0] ?? '')}`;
+  const channelPrefix = `socket.io:${databaseOf(urls)}`;
   const rooms = hearRooms(subscriber, onError);
   const adapter = createShardedAdapter(publisher, quiet(subscriber, onError), {
     channelPrefix,
@@ -79,8 +80,6 @@ function readersOn([first, second]: readonly RedisClient[]): Links['readersOf'] 
     accounts: createOutboxReader({ redis: second, keys }),
   });
 }
-
-const databaseOf = (url: string): number => Number(new URL(url).pathname.slice(1)) || 0;
 
 function quiet(client: RedisClient, onError: (error: Error) => void): RedisClient {
   const methods = client as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;

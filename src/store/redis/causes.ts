@@ -21,6 +21,7 @@ const CAUSES: readonly (readonly [sign: RegExp, cause: string])[] = [
   ],
   [/WRONGPASS|NOAUTH|invalid password/i, 'it refuses the user or the password of REDIS_URL'],
   [/NOPERM/, 'its user may not run the commands of the exchange: compare docs/deploy/redis-acl.conf'],
+  [/All sentinels are unreachable/, 'no Sentinel of REDIS_URL knows that name'],
   [/CERT_HAS_EXPIRED|certificate has expired/i, 'its certificate has expired'],
 ];
 

@@ -1,4 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
+import { hostsOf, isCluster, nodesOf, sentinelsOf, speaksTls } from './address';
 import { causeOf, SILENT } from './causes';
 import { connectByName, isDemoted } from './demotion';
 import './timeouts';
@@ -13,7 +14,6 @@ const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is silent while replies are due is closed: a peer may vanish without a word. */
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
-export const DEFAULT_PORT = 6379;
 /** The time that a connection has to close by itself. */
 const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
@@ -24,7 +24,7 @@ const SLOTS_EVERY_MS = 1_000;
 const reconnect = (attempt: number): number => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS);
 
 export interface ConnectionOptions {
-  /** One URL, or the nodes of a cluster. */
+  /** One URL, the nodes of a cluster, or the Sentinels of a primary. */
   readonly urls: readonly string[];
   /** PEM, for rediss://: the CA of the servers, or their own certificates. */
   readonly tlsCa?: string | null;
@@ -42,23 +42,33 @@ export function connect({
   subscriber = false,
   onError = () => {},
 }: ConnectionOptions): RedisClient {
-  const [first, ...others] = urls;
-  if (first === undefined) throw new Error('no Redis address');
-  const client =
-    others.length === 0 ? redisOf(first, blocking, tlsCa) : clusterOf(urls, { blocking, subscriber, tlsCa });
+  if (urls.length === 0) throw new Error('no Redis address');
+  const client = isCluster(urls)
+    ? clusterOf(urls, { blocking, subscriber, tlsCa })
+    : redisOf(urls, blocking, tlsCa);
   client.on('error', onError);
   return client;
 }
 
-function redisOf(url: string, blocking: boolean, tlsCa: string | null): Redis {
-  const options = { ...settings(blocking), ...tlsOf(url, tlsCa) };
-  return connectByName(url, options, blocking, (own) =>
-    blocking ? new Redis(url, own) : new GatheringRedis(url, own),
-  );
+function redisOf(urls: readonly string[], blocking: boolean, tlsCa: string | null): Redis {
+  const [url = ''] = urls;
+  const Client = blocking ? Redis : GatheringRedis;
+  const name = hostsOf(urls).join(',');
+  const tls = tlsOf(url, tlsCa);
+  const sentinels = sentinelsOf(urls, tls.tls);
+  const options = { ...settings(blocking), ...tls };
+  if (sentinels === null) return connectByName(name, options, blocking, (own) => new Client(url, own));
+  // A Sentinel that is silent is left for the next one.
+  const asking = {
+    ...sentinels,
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    sentinelRetryStrategy: reconnect,
+  };
+  return connectByName(name, { ...options, ...asking }, blocking, (own) => new Client(own));
 }
 
 const tlsOf = (url: string, tlsCa: string | null) =>
-  new URL(url).protocol === 'rediss:' ? { tls: tlsCa === null ? {} : trusted(tlsCa) } : {};
+  speaksTls(url) ? { tls: tlsCa === null ? {} : trusted(tlsCa) } : {};
 
 /**
  * Holds writes to Redis until all requests that arrived together were processed, so that their commands leave in one
@@ -147,10 +157,6 @@ function clusterOf(
   urls: readonly string[],
   { blocking, subscriber, tlsCa }: Required<Pick<ConnectionOptions, 'blocking' | 'subscriber' | 'tlsCa'>>,
 ): Cluster {
-  const nodes = urls.map((text) => {
-    const { hostname, port } = new URL(text);
-    return { host: hostname, port: Number(port || DEFAULT_PORT) };
-  });
   const [seed = ''] = urls;
   const { username, password } = new URL(seed);
   const { connectTimeout, maxRetriesPerRequest } = settings(blocking);
@@ -171,8 +177,8 @@ function clusterOf(
   // A command answered with MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not run: it is sent again, up to 16 times within
   // the command's time-out. A command whose connection closed may have run, and is not sent again: that is what 0 says.
   const client = blocking
-    ? new Cluster(nodes, options)
-    : new CommandCluster(nodes, { ...options, retryDelayOnFailover: 0 });
+    ? new Cluster(nodesOf(urls), options)
+    : new CommandCluster(nodesOf(urls), { ...options, retryDelayOnFailover: 0 });
   client.on('+node', guardNode);
   return lookingSeldom(askingAnyMaster(client));
 }

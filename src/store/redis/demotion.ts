@@ -1,4 +1,4 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 
 /**
  * A failover may move the name of a Redis to another server while the former primary lives on as its replica. Redis closes no
@@ -17,25 +17,39 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 const LOOK_EVERY_MS = 1_000;
 const LOOK_TIMEOUT_MS = 2_000;
 
-/** The connections of this process by the address of their server. */
-const connections = new Map<string, Set<Redis>>();
+/** What a name leads to: the connections of this process, and the run of the server that the latest of them reached. */
+interface Place {
+  readonly open: Set<Redis>;
+  run: string | null;
+}
+
+const places = new Map<string, Place>();
 
 /**
  * Connects to one server. When a connection for commands meets a demoted server, a new one shows what the name leads to now. When that is
  * another server, which is a primary, all connections of this process to the name connect again, idle and blocked ones too; until then the
  * replica goes on serving reads. A blocked connection looks at nothing itself: every process has one for commands that writes.
  */
-export function connectByName(url: string, options: Options, isBlocking: boolean, make: Make): Redis {
-  const { host } = new URL(url);
-  const open = connections.get(host) ?? new Set();
-  connections.set(host, open);
+export function connectByName(name: string, options: Options, isBlocking: boolean, make: Make): Redis {
+  const place = places.get(name) ?? { open: new Set(), run: null };
+  places.set(name, place);
+  const { open } = place;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
   async function look(): Promise<void> {
     if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return;
     lookedAtMs = performance.now();
-    const [now, here] = await Promise.all([primaryOf(url, options), runOf(client).catch(() => null)]);
+    const [now, here] = await Promise.all([primaryOf(options, make), runOf(client).catch(() => null)]);
     if (now !== null && here !== null && now !== here) for (const each of open) reconnect(each);
+  }
+
+  /** A primary that was cut off keeps its other connections: when Sentinels lead this one to another primary, the others follow. */
+  async function follow(): Promise<void> {
+    const run = await runOf(client).catch(() => null);
+    if (run === null || run === place.run) return;
+    const isAnother = place.run !== null;
+    place.run = run;
+    if (isAnother) for (const each of open) if (each !== client) reconnect(each);
   }
 
   function reconnect(each: Redis): void {
@@ -57,6 +71,7 @@ export function connectByName(url: string, options: Options, isBlocking: boolean
   }
 
   const client = note(make(isBlocking ? options : { ...options, reconnectOnError }));
+  if (options.sentinels && !isBlocking) client.on('ready', () => void follow());
   return client;
 }
 
@@ -67,11 +82,12 @@ const runOf = async (client: Redis): Promise<string | null> =>
   /^run_id:(\w+)/m.exec(await client.info('server'))?.[1] ?? null;
 
 /** The run of the server that a new connection reaches; null when it accepts no writes, or does not answer. */
-async function primaryOf(url: string, options: Options): Promise<string | null> {
-  const probe = new Redis(url, {
+async function primaryOf(options: Options, make: Make): Promise<string | null> {
+  const probe = make({
     ...options,
     lazyConnect: true,
     retryStrategy: () => null,
+    sentinelRetryStrategy: () => null,
     maxRetriesPerRequest: 0,
     commandTimeout: LOOK_TIMEOUT_MS,
   });

@@ -33,4 +33,6 @@ export const slotOf = (keys: Keys): number => slotOfKey(keys.epoch);
 
 export const slotOfKey = (key: string): number => Number(new Command('exists', [key]).getSlot());
 
-export const nameOf = ({ options }: Redis): string => `${options.host}:${options.port}`;
+/** Behind Sentinels the name that they know the primary by. */
+export const nameOf = ({ options }: Redis): string =>
+  options.sentinels ? (options.name ?? '') : `${options.host}:${options.port}`;

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startWorker } from '../../src/app/worker';
+import { loadConfig } from '../../src/config/load';
+import { freePort } from '../../src/local/ports';
+import { createLogger } from '../../src/log';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import type { RedisClient } from '../../src/store/redis/scripts';
+import { hasOpenssl, issueCertificates } from '../support/certificates';
+import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
+import { PRIMARY_NAME, startSentinels } from '../support/sentinels';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { createTrader, domainOf, openMarket } from '../support/trader';
+import { READY_MS, until } from '../support/waiting';
+import { startReplica } from '../support/web-replicas';
+
+/** A primary and its replica, watched by three Sentinels. Redis and the Sentinels have passwords of their own. */
+const LIMIT_MS = 120_000;
+const PASSWORD = 'redis-password';
+const SENTINEL_PASSWORD = 'sentinel/password';
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'exchange-sentinels-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface Scene {
+  readonly nodes: readonly [DurableRedis, DurableRedis];
+  readonly clients: readonly [RedisClient, RedisClient];
+  readonly env: Record<string, string>;
+  readonly sentinel: RedisClient;
+}
+
+type Settings = readonly (readonly [name: string, value: string])[];
+
+/** The settings of a server and the lines of a Sentinel that speak TLS only. */
+function tlsSettings(): { ca: string; settings: Settings } {
+  const { ca, server } = issueCertificates(folder);
+  const [caFile, cert, key] = ['ca.pem', 'server.crt', 'server.key'].map((name) => path.join(folder, name));
+  writeFileSync(cert ?? '', server.cert);
+  writeFileSync(key ?? '', server.key);
+  return {
+    ca,
+    settings: [
+      ['tls-ca-cert-file', caFile ?? ''],
+      ['tls-cert-file', cert ?? ''],
+      ['tls-key-file', key ?? ''],
+      ['tls-auth-clients', 'no'],
+      ['tls-replication', 'yes'],
+    ],
+  };
+}
+
+async function onScene(isOnTls: boolean, story: (scene: Scene) => Promise<void>): Promise<void> {
+  const tls = isOnTls ? tlsSettings() : null;
+  const settings: Settings = [
+    ['repl-diskless-sync-delay', '0'],
+    ['requirepass', PASSWORD],
+    ['masterauth', PASSWORD],
+    ...(tls?.settings ?? []),
+  ];
+  const nodes = await Promise.all([
+    startNode(settings, isOnTls, folder, 'first'),
+    startNode(settings, isOnTls, folder, 'second'),
+  ]);
+  const [scheme, tlsCa] = [isOnTls ? 'rediss' : 'redis', tls?.ca ?? null];
+  const open = async (url: string): Promise<RedisClient> => {
+    const client = connect({ urls: [url], tlsCa });
+    await ready(client, READY_MS);
+    return client;
+  };
+  const [one, two] = await Promise.all(
+    nodes.map(({ port }) => open(`${scheme}://:${PASSWORD}@127.0.0.1:${port}`)),
+  );
+  if (!one || !two) throw new Error('no servers');
+  const sentinels = await startSentinels(nodes[0].port, [
+    `sentinel auth-pass ${PRIMARY_NAME} ${PASSWORD}`,
+    `requirepass ${SENTINEL_PASSWORD}`,
+    `sentinel sentinel-pass ${SENTINEL_PASSWORD}`,
+    ...(tls ? ['tls-port PORT', ...tls.settings.map(([name, value]) => `${name} ${value}`)] : []),
+  ]);
+  const password = encodeURIComponent(SENTINEL_PASSWORD);
+  const sentinel = await open(`${scheme}://:${password}@127.0.0.1:${sentinels.ports[0]}`);
+  const hosts = sentinels.ports.map((port) => `127.0.0.1:${port}`).join(',');
+  try {
+    await two.call('REPLICAOF', '127.0.0.1', nodes[0].port);
+    await until('the Sentinels know the replica and one another', async () => {
+      const [fields, quorum] = await Promise.all([
+        sentinel.call('SENTINEL', 'MASTER', PRIMARY_NAME) as Promise<string[]>,
+        sentinel.call('SENTINEL', 'CKQUORUM', PRIMARY_NAME).catch(String),
+      ]);
+      const said = new Map(fields.map((name, i) => [name, fields[i + 1]]));
+      const isUp = (await two.info('replication')).includes('master_link_status:up');
+      return isUp && said.get('num-slaves') === '1' && String(quorum).startsWith('OK 3');
+    });
+    await story({
+      nodes,
+      clients: [one, two],
+      sentinel,
+      env: {
+        REDIS_URL: `${scheme}+sentinel://:${PASSWORD}@${hosts}/${PRIMARY_NAME}?sentinelPassword=${password}`,
+        ...(tls && { REDIS_TLS_CA: tls.ca }),
+      },
+    });
+  } finally {
+    for (const client of [one, two, sentinel]) disconnect(client);
+    await sentinels.stop();
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+}
+
+async function startNode(settings: Settings, isOnTls: boolean, parent: string, name: string) {
+  const own = { appendonly: 'always', folder: mkdtempSync(path.join(parent, `${name}-`)) } as const;
+  if (!isOnTls) return startDurableRedis({ ...own, settings });
+  const port = await freePort();
+  const tls: Settings = [
+    ['port', '0'],
+    ['tls-port', `${port}`],
+  ];
+  return startDurableRedis({ ...own, port, settings: [...settings, ...tls] });
+}
+
+/** Orders before and after `failOver`, and a match that is settled after it. */
+async function tradesOn({ env }: Scene, failOver: () => Promise<void>, check: () => Promise<void>) {
+  const web = await startReplica(env);
+  const config = loadConfig({ ...ENVIRONMENT, ...env });
+  const worker = await startWorker(config, createLogger({ ...config, logLevel: 'silent' }, 'worker'));
+  try {
+    const { client } = web;
+    const market = await openMarket(client, ADMIN_TOKEN);
+    const domain = await domainOf(client);
+    const [alice, bob] = [createTrader(client, domain), createTrader(client, domain)];
+    const bid = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
+    expect((await alice.submit(market, bid)).status).toBe(200);
+    await failOver();
+    await until('orders are booked again', async () => (await alice.submit(market, bid)).status === 200);
+    await bob.signIn();
+    expect((await bob.submit(market, { ...bid, outcome: 1, pips: 6_000 })).body.status).toBe('FILLED');
+    await until('the match is settled', async () => {
+      const { body } = await bob.get('/me/trades');
+      return body.data[0]?.settlementStatus === 'CONFIRMED';
+    });
+    expect((await client.get('/readyz')).status).toBe(200);
+    await check();
+  } finally {
+    await Promise.all([web.stop(), worker.stop(1_000)]);
+  }
+}
+
+test(
+  'when the primary dies, Sentinels replace it and every process follows',
+  () =>
+    onScene(false, async (scene) => {
+      const [first, second] = scene.nodes;
+      await tradesOn(
+        scene,
+        () => first.kill(),
+        async () => {
+          const address = await scene.sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', PRIMARY_NAME);
+          expect(address).toEqual(['127.0.0.1', `${second.port}`]);
+        },
+      );
+    }),
+  LIMIT_MS,
+);
+
+(hasOpenssl ? test : test.skip)(
+  'when Sentinels promote the replica of a primary that lives on, no connection stays there, also over TLS',
+  () =>
+    onScene(true, async (scene) => {
+      const [former] = scene.clients;
+      await tradesOn(
+        scene,
+        async () => void (await scene.sentinel.call('SENTINEL', 'FAILOVER', PRIMARY_NAME)),
+        async () => {
+          let left: string[] = [];
+          await until(
+            'nothing stays with the former primary',
+            async () => {
+              left = String(await former.call('CLIENT', 'LIST'))
+                .split('\n')
+                .filter((line) => line.startsWith('id='))
+                // The one that asks, the link to its primary, and those of the Sentinels.
+                .filter((line) => !/ flags=M | cmd=client|name=sentinel-/.test(line));
+              return left.length === 0;
+            },
+            { explain: () => left.join('\n') },
+          );
+        },
+      );
+    }),
+  LIMIT_MS,
+);
