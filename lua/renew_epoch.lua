@@ -6,7 +6,8 @@
 --             name is in use; `lost`: when a process noticed that all data was gone, milliseconds, until an operator accepts it
 --
 -- KEYS     1 {x}:epoch   2 {x}:mk   3 {x}:out
--- ARGV     1 the new name, if one is needed   2 1 when a Redis that crashes may lose acknowledged writes, else 0
+-- ARGV     1 the new name, if one is needed   2 1 when a Redis that crashes may lose acknowledged writes; 0 when it may not; 2
+--          when no failover to a replica may, either
 --          3 the name that the caller knows, empty for none   4 the latest outbox entry that the caller saw in that history, 0-0
 --          for none
 -- Returns  { name, 1 when it is the first name of this data, else 0, `since`, `lost` or 0, the latest entry of the outbox }.
@@ -59,10 +60,12 @@ if has_copies and not known[4] then
 end
 
 local is_broken = false
-if name and known[2] ~= run then
+-- A replica that takes over has all that was acknowledged; an entry that the caller saw shows when it has not.
+local is_uncertain = name and ARGV[2] ~= '2'
+if is_uncertain and known[2] ~= run then
   -- With copies of the data, a restart cannot find out which copy took the writes, because a restarted master forgets its promotion.
   is_broken = has_copies or known[4] or ARGV[2] == '1'
-elseif name and known[3] ~= stream then
+elseif is_uncertain and known[3] ~= stream then
   -- A replica of a master that never answered continues its own stream under another name, and knows the name before.
   is_broken = took_over and known[3] and replication:match('master_replid2:(%x+)') ~= known[3]
 end

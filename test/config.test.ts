@@ -120,6 +120,17 @@ describe('accepted values', () => {
   });
 });
 
+describe('DURABILITY=replicated', () => {
+  const of = (more: Environment) => loadConfig({ DURABILITY: 'replicated', ...more });
+  it('is for one server, or the Sentinels of one', () => {
+    expect(of({ REDIS_URL: 'redis://a' }).durability).toBe('replicated');
+    expect(of({ REDIS_URL: 'redis+sentinel://a,b/main' }).durability).toBe('replicated');
+  });
+  it.each([[{ SHARDS: '4' }], [{ REDIS_URL: 'redis://a,redis://b' }]])('is refused with %j', (more) => {
+    expect(() => of(more)).toThrow(/DURABILITY needs one Redis, or the Sentinels of one, and SHARDS=1/);
+  });
+});
+
 describe('refused values', () => {
   const refused: [keyof typeof VARIABLES, string[]][] = [
     ['NODE_ENV', ['prod']],

@@ -78,7 +78,14 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
 }
 
 const durabilitySamples = (standing: DurabilityState | null): Sample[] =>
-  standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
+  standing
+    ? [
+        { name: 'exchange_durability', value: 1, labels: { durability: standing.durability } },
+        ...(standing.replicaLagBytes === null
+          ? []
+          : [{ name: 'exchange_replica_lag_bytes', value: standing.replicaLagBytes } as const]),
+      ]
+    : [];
 
 /** The sources of a shard's gauges, and the labels that name the shard: none in an exchange with one. */
 type ShardObserved = Observed['shards'][number] &

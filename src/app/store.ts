@@ -2,6 +2,7 @@ import { checksumAddress } from '../auth/address';
 import { binaryMarketIds } from '../chain/ctf';
 import { examineWalletNodes } from '../chain/examine';
 import type { Config } from '../config/load';
+import { ConfigError } from '../config/report';
 import type { MarketId } from '../exchange/market';
 import { chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
@@ -21,6 +22,7 @@ import { hostsOf } from '../store/redis/address';
 import { type Clock, createClock } from '../store/redis/clock';
 import { connect, disconnect, ready } from '../store/redis/connection';
 import { createKeys, type Keys } from '../store/redis/keys';
+import { ReplicatedRedis, unableToConfirm } from '../store/redis/replicated';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { openShard, type ShardParts, type SharedParts } from '../store/shard';
 import { partOf } from '../store/shards/directory';
@@ -39,16 +41,29 @@ const OPERATOR_WAIT_MS = 3_000;
 const adviceOf = ({ redisGiven }: Config): string =>
   redisGiven ? 'start it, or correct REDIS_URL' : 'set REDIS_URL to the Redis that has the exchange';
 
-async function openConnection(config: Config, log: Logger, waitMs: number): Promise<RedisClient> {
+async function openConnection(
+  config: Config,
+  log: Logger,
+  waitMs: number,
+  replicas = 0,
+): Promise<RedisClient> {
   const redis = connect({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
+    replicas,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
   await ready(redis, waitMs).catch((error: Error) => {
     disconnect(redis);
     throw new Error(`Redis at ${hostsOf(config.redisUrls).join(', ')} ${error.message}; ${adviceOf(config)}`);
   });
+  if (redis instanceof ReplicatedRedis) {
+    const problem = await unableToConfirm(redis);
+    if (problem !== null) {
+      disconnect(redis);
+      throw new ConfigError([{ variable: 'DURABILITY', given: 'replicated', problem }]);
+    }
+  }
   return redis;
 }
 
@@ -181,10 +196,10 @@ async function openWaiting(config: Config, log: Logger, waitMs: number, beside: 
   });
 }
 
-/** The parts that web and worker share: the store on one connection. */
+/** The parts that web and worker share: the store on one connection, or on several that wait for replicas. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const extensions = chosenExtensions(config);
-  const redis = await openConnection(config, log, waitMs);
+  const redis = await openConnection(config, log, waitMs, config.replicas);
   const nodes = await openWaiting(config, log, waitMs, redis);
   const metrics = createMetrics();
   const scriptsOn = (client: RedisClient): RunScript =>
@@ -254,7 +269,8 @@ export type Store = Awaited<ReturnType<typeof createStore>>;
 
 /** The store alone, for commands that an operator runs (src/cli/). */
 export async function openStore(config: Config, log: Logger) {
-  const store = await createStore(config, log, OPERATOR_WAIT_MS);
+  // Without the wait for replicas: the doctor and the repairs work while none is there.
+  const store = await createStore({ ...config, replicas: 0 }, log, OPERATOR_WAIT_MS);
   // The doctor explains a Redis that runs no scripts.
   await store.clock.measure().catch(() => undefined);
   return {

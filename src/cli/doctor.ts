@@ -9,7 +9,8 @@ import { table } from './table';
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys, readers } = store;
   const isProduction = config.nodeEnv === 'production';
-  const options = { redis, run, readers, promised: config.durability, isProduction };
+  const { durability: promised, replicas } = config;
+  const options = { redis, run, readers, promised, replicas, isProduction };
   const shards = store.shards.map((shard) => shard.keys);
   const isOne = shards.length === 1;
   const silences: Silences = isOne ? new Map() : await findSilences(redis, shards);

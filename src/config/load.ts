@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
+import { isCluster } from '../store/redis/address';
 import { CHAIN_MAKERS_MAX, type ChainConfig, chainConfig, chainProblems } from './chain';
 import { ConfigError, type ConfigProblem, printable } from './report';
 import { BadValue, type JwtSecrets, parseJwtSecrets, refusePublished } from './values';
@@ -29,8 +30,10 @@ export interface Config {
   readonly redisUrls: readonly string[];
   /** PEM: the CA of a rediss:// server, or its own certificate. */
   readonly redisTlsCa: string | null;
-  /** The operator's statement, for a Redis that does not show its settings. */
+  /** `replicated`: only what replicas have confirmed is answered. Else the operator's statement, for a Redis that hides its settings. */
   readonly durability: Values['DURABILITY'];
+  /** The replicas that must confirm; 0 unless `durability` is `replicated`. */
+  readonly replicas: number;
   /** False when REDIS_URL was unset and `redisUrls` is the local default. */
   readonly redisGiven: boolean;
   /** URL of PostgreSQL; null when orders stay in Redis. */
@@ -109,8 +112,16 @@ export function loadConfig(env: Environment = process.env, reader: 'web' | 'othe
   }
   if (rows.length === 0 && values.FUNDS === 'chain')
     rows.push(...chainProblems(values as Values, (name) => textOf(name) !== ''));
+  if (rows.length === 0) rows.push(...durabilityProblems(values as Values));
   if (rows.length > 0) throw new ConfigError(rows);
   return assemble(values as Values);
+}
+
+/** The waits for a replica are those of one server. */
+function durabilityProblems({ DURABILITY, SHARDS, REDIS_URL }: Values): ConfigProblem[] {
+  if (DURABILITY !== 'replicated' || (SHARDS === 1 && !isCluster(REDIS_URL ?? []))) return [];
+  const problem = 'needs one Redis, or the Sentinels of one, and SHARDS=1';
+  return [{ variable: 'DURABILITY', given: DURABILITY, problem }];
 }
 
 /** Reports a variable that is not set although its default is not good enough. */
@@ -154,6 +165,7 @@ function assemble(values: Values): Config {
     redisUrls,
     redisTlsCa: values.REDIS_TLS_CA,
     durability: values.DURABILITY,
+    replicas: values.DURABILITY === 'replicated' ? values.REDIS_REPLICAS : 0,
     redisGiven: values.REDIS_URL !== null,
     archiveUrl: values.ARCHIVE_URL,
     archiveKeepMonths: values.ARCHIVE_KEEP_MONTHS,

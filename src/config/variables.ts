@@ -82,8 +82,13 @@ export const VARIABLES = {
     'for rediss://: the CA of the Redis, or its own certificate, as PEM; line ends may be written as \\n',
   ),
   DURABILITY: optional(
-    oneOf('always', 'everysec'),
-    'always or everysec: what the provider of a Redis that hides its settings promises; else it counts as unknown',
+    oneOf('always', 'everysec', 'replicated'),
+    'replicated answers only what replicas have on their disks (docs/run/durability.md); always or everysec: what the provider of a Redis that hides its settings promises; else it counts as unknown',
+  ),
+  REDIS_REPLICAS: variable(
+    '1',
+    wholeNumber(1, 5),
+    'with DURABILITY=replicated: the replicas that must have on their disks what is answered; behind Sentinels all that follow',
   ),
   ARCHIVE_URL: optional(
     parseArchiveUrl,

@@ -67,6 +67,10 @@ const GAUGES = {
   exchange_relaying: ['Shards whose matches this process makes jobs of', []],
   exchange_orders_in_flight: ['Submissions under way in this process', []],
   exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
+  exchange_replica_lag_bytes: [
+    'Bytes that the last replica which must confirm is behind, with DURABILITY=replicated',
+    [],
+  ],
   exchange_epoch_start_time_seconds: ['When the epoch of the data began; 0 for its first', ['shard']],
   exchange_data_lost: ['1 while the loss of all data waits for an operator', ['shard']],
   exchange_last_success_time_seconds: ['When a timed command succeeded last; 0 for never', ['command']],

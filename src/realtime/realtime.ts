@@ -36,7 +36,7 @@ import { serveWallets, type WalletSockets } from './wallets';
 export interface RealtimeDeps {
   readonly config: Pick<
     Config,
-    'redisUrls' | 'redisTlsCa' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'
+    'redisUrls' | 'redisTlsCa' | 'replicas' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'
   >;
   readonly log: Logger;
   /** One for each shard. */
@@ -160,6 +160,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const links = createLinks({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
+    replicas: config.replicas,
     severalOutboxes: outboxes.length > 1,
     onError,
   });

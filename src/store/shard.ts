@@ -74,7 +74,13 @@ export function openShard(shared: SharedParts, keys: Keys): ShardParts {
   const { config, redis, run, clock, checksum, archive, readers } = slotKey;
   const { funds } = config;
   const archivedReads = archive.reads;
-  const standings = createDurabilityChecks({ redis, run, keys, promised: config.durability });
+  const standings = createDurabilityChecks({
+    redis,
+    run,
+    keys,
+    promised: config.durability,
+    replicas: config.replicas,
+  });
   const { doubts } = standings;
   const history = createHistory({ ...slotKey, doubts, archivedReads });
   const kept = createAnswerCache({ redis, keys, clock, doubts });

@@ -32,7 +32,7 @@ class Config(TypedDict):
     chain: NotRequired[ChainConfig]
     mode: Mode
     message: Optional[str]
-    durability: Literal["always", "everysec", "none", "unknown"]
+    durability: Literal["replicated", "always", "everysec", "none", "unknown"]
     epoch: str
     limits: ConfigLimits
 

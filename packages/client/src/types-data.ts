@@ -14,6 +14,8 @@ export interface ProgramVersion {
   readonly commit: string | null;
   /** The layout of the data that it writes. */
   readonly layout: number;
+  /** `replicated`, `always`, `everysec`, `none` or `unknown`: the acknowledged writes that survive a crash of Redis. */
+  readonly durability: string;
   readonly startedAt: IsoTime;
 }
 

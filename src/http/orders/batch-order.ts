@@ -10,19 +10,23 @@ export interface BatchTurn {
 
 /**
  * Lets the orders of one batch be processed together and reach the engine in their sequence. Sent one right after another, they
- * leave in one write on one connection, and Redis runs them in that order.
+ * leave in one write on one connection, and Redis runs them in that order. Without one connection each waits for the result of the
+ * one before it.
  */
-export function createBatchOrder(): <T>(process: (turn: BatchTurn) => Promise<T>) => Promise<T> {
+export function createBatchOrder(
+  isOneConnection: boolean,
+): <T>(process: (turn: BatchTurn) => Promise<T>) => Promise<T> {
   let allSent: Promise<unknown> = Promise.resolve();
   let allDone: Promise<unknown> = Promise.resolve();
   return (process) => {
     const [othersSent, othersDone] = [allSent, allDone];
-    let sent = (): void => undefined;
+    let next = (): void => undefined;
     const isSent = new Promise<void>((resolve) => {
-      sent = resolve;
+      next = resolve;
     });
+    const sent = isOneConnection ? next : (): void => undefined;
     const result = process({ othersSent, othersDone, sent });
-    const isDone = result.then(sent, sent);
+    const isDone = result.then(next, next);
     allSent = othersSent.then(() => isSent);
     allDone = othersDone.then(() => isDone);
     return result;

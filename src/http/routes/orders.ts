@@ -68,7 +68,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     handle: async (call) => {
       // A batch names its market once, not in each order.
       const market = await context.marketOf(parameter(call, 'id'));
-      const inTurn = createBatchOrder();
+      const inTurn = createBatchOrder(context.config.replicas === 0);
       const results: Promise<unknown>[] = [];
       let begunAt = performance.now();
       for (const order of call.body.orders) {

@@ -4,6 +4,7 @@ import { SIGNATURE_TYPE_CONTRACT, SIGNATURE_TYPE_EOA } from '../../exchange/orde
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { stuckOf, weaknessOf } from '../../store/health/durability';
 import { upOf } from '../../store/health/health';
+import { NotReplicated } from '../../store/redis/replicated';
 import { isRedisUnreachable, redisReply } from '../../store/redis/unreachable';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
@@ -59,7 +60,10 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       shards,
     } = await health().catch((error) => {
       if (!isRedisUnreachable(error)) throw error;
-      throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
+      throw new Refusal(
+        'UNAVAILABLE',
+        error instanceof NotReplicated ? error.message : wordsFor(redisReply(error)),
+      );
     });
     if (!redis || !scripts) {
       throw new Refusal('UNAVAILABLE', redis ? 'Redis does not run the scripts' : 'Redis did not respond');
@@ -68,8 +72,18 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     if (weakness !== null)
       throw new Refusal('UNAVAILABLE', `Redis is not configured for production: ${weakness}`);
     if (problem !== null) throw new Refusal('UNAVAILABLE', problem);
-    const { durability, epoch } = now;
-    const facts = { redis, scripts, archive, durability, epoch, layout: data.layout, ...upOf(shards) };
+    const { durability, replicaLagBytes, epoch } = now;
+    const lag = durability === 'replicated' ? { replicaLagBytes } : {};
+    const facts = {
+      redis,
+      scripts,
+      archive,
+      durability,
+      ...lag,
+      epoch,
+      layout: data.layout,
+      ...upOf(shards),
+    };
     return ok({ status: 'ready', ...facts });
   }
 
@@ -89,7 +103,9 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     probe(PATHS.livez, alive),
     probe(PATHS.readyz, ready),
     probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
-    read(PATHS.version, async () => ok({ ...context.program, startedAt })),
+    read(PATHS.version, async () =>
+      ok({ ...context.program, durability: standing()?.durability ?? 'unknown', startedAt }),
+    ),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
     read(
       PATHS.openapi,

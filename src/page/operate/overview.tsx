@@ -60,7 +60,7 @@ export function Overview() {
     [
       'Durability',
       redis.durability,
-      redis.durability === 'always' ? 'Every answer is kept' : 'A crash may lose answers',
+      /^(always|replicated)$/.test(redis.durability) ? 'Every answer is kept' : 'A crash may lose answers',
     ],
     [
       'Outbox lag',

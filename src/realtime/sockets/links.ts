@@ -10,6 +10,8 @@ import { hearRooms, sendToRooms } from './room-channels';
 export interface LinksOptions {
   readonly urls: readonly string[];
   readonly tlsCa: string | null;
+  /** The replicas that must have confirmed what a reader returns. */
+  readonly replicas: number;
   /** Whether this exchange has several outboxes. */
   readonly severalOutboxes: boolean;
   readonly onError: (error: Error) => void;
@@ -40,7 +42,7 @@ const UNWATCHED = ['spublish', 'ssubscribe', 'sunsubscribe'] as const;
 /** The connection is back; on a cluster, that of one node. */
 const BACK = ['ready', 'subscribersReady'] as const;
 
-export function createLinks({ urls, tlsCa, severalOutboxes, onError }: LinksOptions): Links {
+export function createLinks({ urls, tlsCa, replicas, severalOutboxes, onError }: LinksOptions): Links {
   const open = (subscriber = false) => connect({ urls, tlsCa, blocking: true, subscriber, onError });
   const publisher = quiet(open(), onError);
   const subscriber = open(true);
@@ -57,7 +59,7 @@ export function createLinks({ urls, tlsCa, severalOutboxes, onError }: LinksOpti
     adapter: function adapterOf(namespace) {
       return sendToRooms(adapter(namespace));
     },
-    readersOf: readersOn(readers),
+    readersOf: readersOn(readers, replicas),
     onBack: (listener) => {
       for (const event of BACK) subscriber.on(event, listener);
     },
@@ -69,15 +71,15 @@ export function createLinks({ urls, tlsCa, severalOutboxes, onError }: LinksOpti
   };
 }
 
-function readersOn([first, second]: readonly RedisClient[]): Links['readersOf'] {
+function readersOn([first, second]: readonly RedisClient[], replicas: number): Links['readersOf'] {
   if (!first) throw new Error('no connection for the outbox');
   if (!second) {
     const polled = createOutboxPolling(first);
     return (keys) => ({ broadcast: polled(keys), accounts: polled(keys) });
   }
   return (keys) => ({
-    broadcast: createOutboxReader({ redis: first, keys }),
-    accounts: createOutboxReader({ redis: second, keys }),
+    broadcast: createOutboxReader({ redis: first, keys, replicas }),
+    accounts: createOutboxReader({ redis: second, keys, replicas }),
   });
 }
 

@@ -8,9 +8,9 @@ import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
 import { epoch } from './doctor-epoch';
-import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './durability';
+import { type Durability, durabilityOf, gapOf, type Promised, type Settings, settingsOf } from './durability';
 import { readMode, runProbe } from './health';
-import { type Info, infoOf, number } from './info';
+import { type Info, infoOf, number, replicaLagsOf } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
 import { worker } from './watched';
 
@@ -28,11 +28,15 @@ export interface DoctorOptions {
   /** In production it counts as a failure instead of a warning. */
   readonly isProduction: boolean;
   readonly promised: Promised;
+  /** The replicas that confirm; 0 unless `promised` is `replicated`. */
+  readonly replicas?: number;
   /** The readers of the outbox. */
   readonly readers: readonly string[];
 }
 
-const REDIS_MAJOR_MIN = 7;
+const VERSION_MIN = [7, 0] as const;
+/** The first with WAITAOF. */
+const REPLICATED_MIN = [7, 2] as const;
 /** The clock of Redis decides deadlines and expiries; the clock of a replica, which clients see, should be close to it. */
 const SKEW_WARN_MS = 250;
 const SKEW_FAIL_MS = 2_000;
@@ -60,17 +64,18 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
 /** The checks of one server. */
 export async function examineServer(
   server: Redis,
-  options: Pick<DoctorOptions, 'isProduction' | 'promised'>,
+  options: Pick<DoctorOptions, 'isProduction' | 'promised' | 'replicas'>,
 ): Promise<readonly Check[]> {
   const info = await infoOf(server);
   const settings = await settingsOf(server);
   return [
-    version(info),
+    version(info, options.promised),
     ...persistence(settings, options, info),
     eviction(settings, options.isProduction),
     memory(info),
     connections(info),
     role(info, options.isProduction),
+    ...(options.replicas ? [replicas(info, options.replicas, server)] : []),
     ...(await clock(server)),
   ];
 }
@@ -82,18 +87,21 @@ export const examineContent = async (options: DoctorOptions, nowMs: number): Pro
   ...(await exchange(options, nowMs)),
 ];
 
-function version(info: Info): Check {
+function version(info: Info, promised: Promised): Check {
   const text = info.get('redis_version') ?? 'unknown';
-  const isOld = Number(text.split('.')[0]) < REDIS_MAJOR_MIN;
+  const [major = 0, minor = 0] = text.split('.').map(Number);
+  const [majorMin, minorMin] = promised === 'replicated' ? REPLICATED_MIN : VERSION_MIN;
+  const isOld = major < majorMin || (major === majorMin && minor < minorMin);
   const name = info.has('valkey_version') ? `Valkey ${info.get('valkey_version')}, as Redis ${text}` : text;
   return {
     name: 'redis version',
     verdict: isOld ? 'fail' : 'ok',
-    detail: isOld ? `${name}: ${REDIS_MAJOR_MIN} or newer is needed` : name,
+    detail: isOld ? `${name}: ${majorMin}${minorMin ? `.${minorMin}` : ''} or newer is needed` : name,
   };
 }
 
 const DURABILITY: Readonly<Record<Durability, string>> = {
+  replicated: 'replicated: what was answered is on the disks of replicas, too',
   always: 'appendfsync always: nothing that was answered is lost',
   everysec: 'appendfsync everysec: up to a second may be lost',
   none: 'what was answered may be lost: appendonly yes, appendfsync always',
@@ -102,7 +110,7 @@ const DURABILITY: Readonly<Record<Durability, string>> = {
 
 function persistence(
   settings: Settings,
-  { isProduction, promised }: Pick<DoctorOptions, 'isProduction' | 'promised'>,
+  { isProduction, promised }: Pick<DoctorOptions, 'isProduction' | 'promised' | 'replicas'>,
   info: Info,
 ): Check[] {
   const policy = durabilityOf(settings, promised);
@@ -110,7 +118,7 @@ function persistence(
   const weak = isProduction ? 'fail' : 'warn';
   const durability: Check = {
     name: 'durability',
-    verdict: policy === 'always' ? 'ok' : weak,
+    verdict: policy === 'always' || policy === 'replicated' ? 'ok' : weak,
     detail: byWord ? `${policy}, as DURABILITY says: Redis does not show its settings` : DURABILITY[policy],
   };
   const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
@@ -192,6 +200,24 @@ function role(info: Info, isProduction: boolean): Check {
   return isAlone
     ? { name, verdict: 'warn', detail: `${detail}: when it is lost, nothing takes its place` }
     : { name, verdict: 'ok', detail };
+}
+
+function replicas(info: Info, confirming: number, server: Redis): Check {
+  const name = 'replicas';
+  const lags = replicaLagsOf(info);
+  const lagBytes = lags[confirming - 1];
+  if (lagBytes === undefined)
+    return {
+      name,
+      verdict: 'fail',
+      detail: `${lags.length} of ${confirming} follow: every request gets 503`,
+    };
+  const gap = gapOf(lags.length, confirming, server);
+  return {
+    name,
+    verdict: gap ? 'fail' : 'ok',
+    detail: gap ?? `${confirming} are ${lagBytes} bytes behind at most`,
+  };
 }
 
 /** The time of this server in milliseconds. */

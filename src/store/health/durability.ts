@@ -5,21 +5,26 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { infoOf, replicaLagsOf } from './info';
 
 /**
- * The acknowledged writes that a crashing Redis keeps: all; all but about the last second; possibly none; or unknown,
- * because Redis does not show it and no operator has stated it.
+ * The acknowledged writes that a crashing Redis keeps: all, also at a failover; all; all but about the last second; possibly
+ * none; or unknown, because Redis does not show it and no operator has stated it.
  */
-const DURABILITIES = ['always', 'everysec', 'none', 'unknown'] as const;
+const DURABILITIES = ['replicated', 'always', 'everysec', 'none', 'unknown'] as const;
 export type Durability = (typeof DURABILITIES)[number];
-/** The operator's statement (DURABILITY), for a Redis that does not show its settings. */
-export type Promised = 'always' | 'everysec' | null;
+/** DURABILITY: `replicated`, or the operator's statement for a Redis that does not show its settings. */
+export type Promised = 'replicated' | 'always' | 'everysec' | null;
 
 /** The durability that the exchange has with the current settings of Redis. */
 export interface DurabilityState {
   readonly durability: Durability;
   /** `maxmemory-policy`; null where neither CONFIG nor INFO shows it. */
   readonly eviction: string | null;
+  /** With DURABILITY=replicated: the bytes that the last of REDIS_REPLICAS is behind; null while fewer follow, and in other modes. */
+  readonly replicaLagBytes: number | null;
+  /** Why a failover could lose what was answered, in spite of DURABILITY=replicated. */
+  readonly gap: string | null;
   /** Names the unbroken history of the data; it changes when acknowledged writes may be missing. */
   readonly epoch: string;
   /** Whether the data never had another epoch. */
@@ -62,17 +67,27 @@ interface Options {
   readonly run: RunScript;
   readonly keys: Keys;
   readonly promised: Promised;
+  /** The replicas that confirm; 0 unless `promised` is `replicated`. */
+  readonly replicas?: number;
 }
 
 const EVERY_MS = 2_000;
 const EPOCH_BYTES = 8;
 /** The most checks of a book that moves between nodes meanwhile. */
 const TRIES_MAX = 3;
+/** What renew_epoch takes a crash for, where it may lose no acknowledged write. */
+const LOSSES: Partial<Readonly<Record<Durability, number>>> = { always: 0, replicated: 2 };
 /** A connection ended; on a cluster, the connection to one node. */
 const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'aof-load-truncated', 'maxmemory-policy'] as const;
 
-export function createDurabilityChecks({ redis, run, keys, promised }: Options): ShardDurabilityChecks {
+export function createDurabilityChecks({
+  redis,
+  run,
+  keys,
+  promised,
+  replicas = 0,
+}: Options): ShardDurabilityChecks {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let standing: DurabilityState | null = null;
   let looking: Promise<DurabilityState> | null = null;
@@ -108,14 +123,24 @@ export function createDurabilityChecks({ redis, run, keys, promised }: Options):
       const settings = await settingsOf(holder);
       const durability = durabilityOf(settings, promised);
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
-      const args = [fresh, durability === 'always' ? 0 : 1, known, seen] as const;
+      const args = [fresh, LOSSES[durability] ?? 1, known, seen] as const;
       const reply = await run('renew_epoch', [keys.epoch, keys.markets, keys.outbox], args);
       const [name, first, sinceMs, lostMs, last] = reply;
       // If the book moved meanwhile, its new node must be checked.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
       const eviction = settings.get('maxmemory-policy') ?? null;
       const epoch = name.toString();
-      const found = { durability, eviction, epoch, isFirst: first === 1, sinceMs, lostMs: lostMs || null };
+      const lags = replicas > 0 ? replicaLagsOf(await infoOf(holder)) : [];
+      const found = {
+        durability,
+        eviction,
+        replicaLagBytes: lags[replicas - 1] ?? null,
+        gap: gapOf(lags.length, replicas, holder),
+        epoch,
+        isFirst: first === 1,
+        sinceMs,
+        lostMs: lostMs || null,
+      };
       return [{ ...found, isCertain: true }, last.toString()];
     }
   }
@@ -202,10 +227,11 @@ export function durabilityOf(settings: Settings, promised: Promised): Durability
   const policy = settings.get('appendfsync');
   if (isKept === undefined || (isKept === 'yes' && policy === undefined)) return promised ?? 'unknown';
   if (isKept !== 'yes') return 'none';
+  if (policy === 'always' && promised === 'replicated') return promised;
   return policy === 'always' || policy === 'everysec' ? policy : 'none';
 }
 
-const ADVICE: Readonly<Record<Exclude<Durability, 'always'>, string>> = {
+const ADVICE: Readonly<Record<Exclude<Durability, 'always' | 'replicated'>, string>> = {
   everysec: 'set appendonly yes and appendfsync always',
   none: 'set appendonly yes and appendfsync always',
   unknown:
@@ -214,7 +240,7 @@ const ADVICE: Readonly<Record<Exclude<Durability, 'always'>, string>> = {
 
 /** Returns the reason why this is too weak for production; null when it is not. */
 export function weaknessOf({ durability, eviction }: DurabilityState): string | null {
-  if (durability !== 'always') {
+  if (durability !== 'always' && durability !== 'replicated') {
     return `what it answered can be lost (durability ${durability}): ${ADVICE[durability]}`;
   }
   if (eviction !== 'noeviction') {
@@ -222,6 +248,12 @@ export function weaknessOf({ durability, eviction }: DurabilityState): string | 
   }
   return null;
 }
+
+/** Sentinels promote any replica, also one that has not confirmed. */
+export const gapOf = (following: number, confirming: number, { options }: Redis): string | null =>
+  confirming > 0 && options.sentinels && following > confirming
+    ? `${following} replicas follow, and Sentinels may promote one that has not confirmed: set REDIS_REPLICAS=${following}`
+    : null;
 
 /** Returns why this data must not be served before an operator has looked; null when it may. */
 export const lossOf = ({ lostMs }: Pick<DurabilityState, 'lostMs'>): string | null =>

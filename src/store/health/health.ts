@@ -72,7 +72,7 @@ export function createHealth({ redis, run, keys, clock, standings, archive }: He
       archive.health(),
       probe(),
     ]);
-    const problem = unreadable(layout) ?? lossOf(standing) ?? conflict;
+    const problem = unreadable(layout) ?? lossOf(standing) ?? standing.gap ?? conflict;
     return { redis: true, scripts: true, standing, layout, archive: answers, problem };
   };
 }

@@ -13,5 +13,15 @@ export async function infoOf(server: Redis): Promise<Info> {
   );
 }
 
+/** The bytes of the stream of writes that each replica which follows does not have yet, the fewest first. */
+export function replicaLagsOf(info: Info): number[] {
+  const sent = number(info, 'master_repl_offset');
+  const lags = [...info].flatMap(([name, text]) => {
+    const offset = /^slave\d+$/.test(name) && /state=online,offset=(\d+)/.exec(text)?.[1];
+    return offset ? [Math.max(0, sent - Number(offset))] : [];
+  });
+  return lags.sort((a, b) => a - b);
+}
+
 /** 0 for a missing line. */
 export const number = (info: Info, name: string): number => Number(info.get(name) ?? 0);

@@ -1,6 +1,8 @@
+import { Redis } from 'ioredis';
 import { ENDED } from '../redis/connection';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
+import { confirm } from '../redis/replicated';
 import type { RedisClient } from '../redis/scripts';
 import { decodeEvent, type OutboxEvent } from './outbox';
 
@@ -31,11 +33,21 @@ async function lastIdOf(redis: RedisClient, keys: Keys): Promise<string> {
   return entry ? entry[0].toString() : NO_ENTRY;
 }
 
+interface ReaderOptions {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  /** The replicas that must have confirmed an entry before it is returned. */
+  readonly replicas?: number;
+}
+
 /** Reads the outbox as it grows. `redis` must be a separate connection, because the reads block it. */
-export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: Keys }): OutboxReader {
+export function createOutboxReader({ redis, keys, replicas = 0 }: ReaderOptions): OutboxReader {
   async function read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]> {
     const asked = redis.xreadBuffer('COUNT', most, 'BLOCK', blockMs, 'STREAMS', keys.outbox, after);
-    return entriesOf((await orReconnect(asked, blockMs + PATIENCE_MS)) as unknown as Reply);
+    const entries = entriesOf((await orReconnect(asked, blockMs + PATIENCE_MS)) as unknown as Reply);
+    if (replicas > 0 && entries.length > 0 && redis instanceof Redis)
+      await orReconnect(confirm(redis, replicas), PATIENCE_MS);
+    return entries;
   }
 
   /** After a silent loss of the peer, or after the client was closed, a blocked read would wait without end. */

@@ -1,7 +1,8 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { hostsOf, isCluster, nodesOf, sentinelsOf, speaksTls } from './address';
 import { causeOf, SILENT } from './causes';
 import { connectByName, isDemoted } from './demotion';
+import { ReplicatedRedis } from './replicated';
 import './timeouts';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
@@ -14,6 +15,8 @@ const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is silent while replies are due is closed: a peer may vanish without a word. */
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
+/** The time between two attempts to be notified by a Sentinel that is away. */
+const SENTINEL_EVERY_MS = 5_000;
 /** The time that a connection has to close by itself. */
 const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
@@ -30,6 +33,8 @@ export interface ConnectionOptions {
   readonly tlsCa?: string | null;
   /** BullMQ's workers block on their connection: no time-out, and commands wait for Redis to come back. */
   readonly blocking?: boolean;
+  /** A client for commands resolves them when as many replicas have confirmed them (replicated.ts); 0 on a cluster. */
+  readonly replicas?: number;
   /** On a cluster: takes part in sharded publish and subscribe. */
   readonly subscriber?: boolean;
   readonly onError?: (error: Error) => void;
@@ -40,31 +45,88 @@ export function connect({
   tlsCa = null,
   blocking = false,
   subscriber = false,
+  replicas = 0,
   onError = () => {},
 }: ConnectionOptions): RedisClient {
   if (urls.length === 0) throw new Error('no Redis address');
   const client = isCluster(urls)
     ? clusterOf(urls, { blocking, subscriber, tlsCa })
-    : redisOf(urls, blocking, tlsCa);
+    : replicas > 0 && !blocking
+      ? replicatedOf(urls, { replicas, tlsCa, onError })
+      : redisOf(urls, blocking ? Redis : GatheringRedis, { blocking, tlsCa, isNotified: !blocking });
   client.on('error', onError);
   return client;
 }
 
-function redisOf(urls: readonly string[], blocking: boolean, tlsCa: string | null): Redis {
+/** The connections that take turns: while one waits for replicas, the others send. */
+const LANES = 4;
+
+function replicatedOf(
+  urls: readonly string[],
+  { replicas, tlsCa, onError }: Required<Pick<ConnectionOptions, 'replicas' | 'tlsCa' | 'onError'>>,
+): ReplicatedRedis {
+  const client = redisOf(urls, ReplicatedRedis, { blocking: false, tlsCa });
+  const options = { blocking: false, tlsCa, isFollowed: true };
+  const lanes = Array.from({ length: LANES }, (_, lane) =>
+    redisOf(urls, GatheringRedis, { ...options, isNotified: lane === 0 }),
+  );
+  for (const lane of lanes) lane.on('error', onError);
+  client.useLanes(lanes, replicas);
+  return client;
+}
+
+interface ServerOptions {
+  readonly blocking: boolean;
+  readonly tlsCa: string | null;
+  /** Whether the other connections to the same name follow when this one reaches another primary. */
+  readonly isFollowed?: boolean;
+  /** Sentinels notify this connection when they have replaced the primary, and the others of this process follow it. */
+  readonly isNotified?: boolean;
+}
+
+interface RedisClass<T> {
+  new (url: string, options: RedisOptions): T;
+  new (options: RedisOptions): T;
+}
+
+function redisOf<T extends Redis>(
+  urls: readonly string[],
+  Client: RedisClass<T>,
+  { blocking, tlsCa, isFollowed = false, isNotified = false }: ServerOptions,
+): T {
   const [url = ''] = urls;
-  const Client = blocking ? Redis : GatheringRedis;
   const name = hostsOf(urls).join(',');
   const tls = tlsOf(url, tlsCa);
   const sentinels = sentinelsOf(urls, tls.tls);
   const options = { ...settings(blocking), ...tls };
-  if (sentinels === null) return connectByName(name, options, blocking, (own) => new Client(url, own));
-  // A Sentinel that is silent is left for the next one.
+  const kind = { isBlocking: blocking, isFollowed: isFollowed || (sentinels !== null && isNotified) };
+  if (sentinels === null) return connectByName(name, options, kind, (own) => new Client(url, own));
+  // A Sentinel that is silent is left for the next one. They replace a primary that lives on, and demote it only seconds later.
   const asking = {
     ...sentinels,
+    failoverDetector: isNotified,
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
     sentinelRetryStrategy: reconnect,
+    sentinelReconnectStrategy: () => SENTINEL_EVERY_MS,
   };
-  return connectByName(name, { ...options, ...asking }, blocking, (own) => new Client(own));
+  const client = connectByName(name, { ...options, ...asking }, kind, (own) => new Client(own));
+  return isNotified ? ignoringSentinelErrors(client) : client;
+}
+
+/** The connections to Sentinels that notify, which ioredis 6 has for itself. */
+interface Notified {
+  readonly connector: {
+    readonly failoverDetector: { readonly sentinels: readonly { readonly client: Redis }[] } | null;
+  };
+}
+
+/** ioredis prints the errors of these connections; the exchange works while some of the Sentinels are away. */
+function ignoringSentinelErrors<T extends Redis>(client: T): T {
+  const { connector } = client as unknown as Notified;
+  return client.on('connect', () => {
+    for (const { client: sentinel } of connector.failoverDetector?.sentinels ?? [])
+      sentinel.on('error', () => undefined);
+  });
 }
 
 const tlsOf = (url: string, tlsCa: string | null) =>
@@ -235,6 +297,8 @@ function askingAnyMaster(client: Cluster): Cluster {
 
 /** Resolves once commands can be sent; rejects after `limitMs`, with the errors met meanwhile. */
 export async function ready(client: RedisClient, limitMs: number): Promise<void> {
+  if (client instanceof ReplicatedRedis)
+    await Promise.all(client.connections().map((lane) => ready(lane, limitMs)));
   if (client.status === 'ready') return;
   let cause = '';
   await new Promise<void>((resolve, reject) => {

@@ -30,7 +30,12 @@ const places = new Map<string, Place>();
  * another server, which is a primary, all connections of this process to the name connect again, idle and blocked ones too; until then the
  * replica goes on serving reads. A blocked connection looks at nothing itself: every process has one for commands that writes.
  */
-export function connectByName(name: string, options: Options, isBlocking: boolean, make: Make): Redis {
+export function connectByName<T extends Redis>(
+  name: string,
+  options: Options,
+  { isBlocking, isFollowed }: Kind,
+  make: (options: Options) => T,
+): T {
   const place = places.get(name) ?? { open: new Set(), run: null };
   places.set(name, place);
   const { open } = place;
@@ -39,13 +44,13 @@ export function connectByName(name: string, options: Options, isBlocking: boolea
   async function look(): Promise<void> {
     if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return;
     lookedAtMs = performance.now();
-    const [now, here] = await Promise.all([primaryOf(options, make), runOf(client).catch(() => null)]);
+    const [now, here] = await Promise.all([primaryAt(options, make), runOf(client).catch(() => null)]);
     if (now !== null && here !== null && now !== here) for (const each of open) reconnect(each);
   }
 
-  /** A primary that was cut off keeps its other connections: when Sentinels lead this one to another primary, the others follow. */
+  /** A primary that was cut off keeps its other connections, so they follow one that has reached another primary. */
   async function follow(): Promise<void> {
-    const run = await runOf(client).catch(() => null);
+    const run = await primaryRunOf(client).catch(() => null);
     if (run === null || run === place.run) return;
     const isAnother = place.run !== null;
     place.run = run;
@@ -57,7 +62,7 @@ export function connectByName(name: string, options: Options, isBlocking: boolea
     else if (each.status === 'ready') each.disconnect(true);
   }
 
-  function note(each: Redis): Redis {
+  function note<U extends Redis>(each: U): U {
     open.add(each);
     each.once('end', () => open.delete(each));
     // BullMQ makes its blocking connections by this.
@@ -70,19 +75,27 @@ export function connectByName(name: string, options: Options, isBlocking: boolea
     return false;
   }
 
-  const client = note(make(isBlocking ? options : { ...options, reconnectOnError }));
-  if (options.sentinels && !isBlocking) client.on('ready', () => void follow());
+  const client = note<T>(make(isBlocking ? options : { ...options, reconnectOnError }));
+  if (isFollowed) client.on('ready', () => void follow());
   return client;
 }
 
-type Make = (options: Options) => Redis;
+interface Kind {
+  readonly isBlocking: boolean;
+  /** Whether the other connections to the name follow this one to another primary. */
+  readonly isFollowed: boolean;
+}
 
 /** Names this run of the server. */
 const runOf = async (client: Redis): Promise<string | null> =>
   /^run_id:(\w+)/m.exec(await client.info('server'))?.[1] ?? null;
 
+/** Null when it accepts no writes. */
+const primaryRunOf = async (client: Redis): Promise<string | null> =>
+  /^role:master/m.test(await client.info('replication')) ? runOf(client) : null;
+
 /** The run of the server that a new connection reaches; null when it accepts no writes, or does not answer. */
-async function primaryOf(options: Options, make: Make): Promise<string | null> {
+async function primaryAt(options: Options, make: (options: Options) => Redis): Promise<string | null> {
   const probe = make({
     ...options,
     lazyConnect: true,
@@ -94,8 +107,7 @@ async function primaryOf(options: Options, make: Make): Promise<string | null> {
   probe.on('error', () => undefined);
   try {
     await probe.connect();
-    const isPrimary = /^role:master/m.test(await probe.info('replication'));
-    return isPrimary ? await runOf(probe) : null;
+    return await primaryRunOf(probe);
   } catch {
     return null;
   } finally {

@@ -6,6 +6,7 @@ const REDIS_NAMES: ReadonlySet<string> = new Set([
   'MaxRetriesPerRequestError',
   'ClusterAllFailedError',
   'AbortError',
+  'NotReplicated',
 ]);
 const REDIS_MESSAGES =
   /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes|Failed to refresh slots cache|Too many Cluster redirections|Cluster isn't ready|Redis connection is not ready|All sentinels are unreachable)/;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Durability, DurabilityChecks, DurabilityState } from '../health/durability';
 
 /** The weakest first. */
-const WEAKNESS: readonly Durability[] = ['none', 'unknown', 'everysec', 'always'];
+const WEAKNESS: readonly Durability[] = ['none', 'unknown', 'everysec', 'always', 'replicated'];
 const EPOCH_DIGITS = 16;
 
 const nameOf = (epochs: readonly string[]): string =>
@@ -33,6 +33,8 @@ export function durabilityOverShards(parts: readonly DurabilityChecks[]): Durabi
     return {
       durability: WEAKNESS[weakest] ?? 'unknown',
       eviction: others.length === 0 ? 'noeviction' : (others[0] ?? null),
+      replicaLagBytes: null,
+      gap: null,
       epoch: nameOf(all.map(({ epoch }) => epoch)),
       isFirst: all.every(({ isFirst }) => isFirst),
       sinceMs: Math.max(...all.map(({ sinceMs }) => sinceMs)),

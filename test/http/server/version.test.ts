@@ -20,7 +20,7 @@ test('a process shows its version, over HTTP and in its metrics', async () => {
   const { version } = require('../../../package.json') as { version: string };
   expect([status, body]).toEqual([
     200,
-    { version, commit: body.commit, layout: LAYOUT, startedAt: expect.any(String) },
+    { version, commit: body.commit, layout: LAYOUT, durability: 'none', startedAt: expect.any(String) },
   ]);
   expect(body.commit === null || /^[0-9a-f]{40}$/.test(body.commit)).toBe(true);
   expect(Math.abs(Date.now() - Date.parse(body.startedAt))).toBeLessThan(300_000);

@@ -37,6 +37,8 @@ test('every process gives the shards the same epoch', async () => {
   expect(first).toMatchObject({
     isFirst: true,
     isCertain: true,
+    replicaLagBytes: null,
+    gap: null,
     epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
   expect(await other.standings.refresh()).toEqual(first);

@@ -18,7 +18,7 @@ export const CONSOLE_SCHEMAS: Readonly<Record<string, Json>> = {
     redis: object({
       usedBytes: integer(),
       maxBytes: nullable(integer('The `maxmemory` of Redis; null is no limit.')),
-      durability: choice(['always', 'everysec', 'none']),
+      durability: choice(['replicated', 'always', 'everysec', 'none', 'unknown']),
       eviction: nullable(text('The `maxmemory-policy` of Redis; null where CONFIG is closed.')),
     }),
     warnings: array(

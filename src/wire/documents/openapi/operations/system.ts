@@ -78,6 +78,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         version: '0.1.0',
         commit: '3c7ef2380e3f6d3c0fb4ee1ea1b5f1d5a3bdf0c1',
         layout: 3,
+        durability: 'always',
         startedAt: LISTED_AT,
       },
     },

@@ -15,8 +15,8 @@ import {
 import { CHAIN_SETTLEMENT, IN_CHAIN_SETTLEMENT } from './chain';
 
 const durability = choice(
-  ['always', 'everysec', 'none', 'unknown'],
-  'The acknowledged writes that survive a crash of Redis: all of them, all but those of the last second, or possibly none; `unknown` when Redis does not say.',
+  ['replicated', 'always', 'everysec', 'none', 'unknown'],
+  'The acknowledged writes that survive a crash of Redis: all of them, with `replicated` also when a replica takes its place; all but those of the last second; or possibly none; `unknown` when Redis does not say.',
 );
 const epoch = text(
   'The epoch names the unbroken history of the data. When it changes, acknowledged writes may be missing.',
@@ -49,6 +49,11 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         ),
       ),
       durability,
+      replicaLagBytes: nullable(
+        integer(
+          'Only with `replicated`: the bytes of the stream of writes that the last replica which must confirm does not have yet; it is null while too few follow.',
+        ),
+      ),
       epoch,
       layout: integer('The number of the storage format of the data.'),
       shards: {
@@ -58,12 +63,13 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
           'Only with several shards: whether each answers, by its number. The process is ready without one of them, except the first, and answers requests about it with 503.',
       },
     },
-    ['shards'],
+    ['shards', 'replicaLagBytes'],
   ),
   Version: object({
     version: text('The version of the program.'),
     commit: nullable(text('The commit that the program was built from; it is null when unknown.')),
     layout: integer('The number of the storage format that the program writes.'),
+    durability,
     startedAt: ref('Time'),
   }),
   Metrics: text('The metrics, as lines in the text format of Prometheus.'),
