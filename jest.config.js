@@ -3,6 +3,7 @@ const { availableParallelism } = require('node:os');
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: '<rootDir>/test/support/environment.js',
+  testRunner: '<rootDir>/test/support/runner.js',
   // What is outside the sandbox is used by the next file, too.
   testEnvironmentOptions: { globalsCleanup: 'off' },
   roots: ['<rootDir>/test'],

@@ -1,10 +1,6 @@
 const { TestEnvironment } = require('jest-environment-node');
 const { load, startFile } = require('./outside.js');
 
-const CLASSES = Object.getOwnPropertyNames(globalThis).filter(
-  (name) => /^[A-Z]/.test(name) && typeof globalThis[name] === 'function',
-);
-
 /**
  * Jest's Node environment, whose test files run outside its sandbox (test/support/outside.js), and which ends every process
  * that a file started. A hook that times out never returns the processes that it started, so no `afterAll` can end them;
@@ -18,8 +14,6 @@ module.exports = class extends TestEnvironment {
 
   async setup() {
     await super.setup();
-    // `expect.any(String)` and `instanceof` in jest's own code mean the classes outside.
-    for (const name of CLASSES) this.global[name] = globalThis[name];
     this.env = { ...process.env };
     this.leftovers = { pids: new Set(), isOver: false };
     globalThis.leftovers = this.leftovers;

@@ -32,6 +32,8 @@ const KEPT = ['api.ts', 'contract.ts', 'schemas.ts', 'socket-client.ts', 'watch.
  * keeps its processes while sources change.
  */
 function startFile(isWatching) {
+  // Otherwise the modules of every file would be kept in memory.
+  module.children = [];
   for (const file of Object.keys(require.cache)) {
     const isOld = isWatching || (file.startsWith(TEST) && !KEPT.includes(file));
     if (isOld && file.endsWith('.ts')) delete require.cache[file];
