@@ -41,6 +41,8 @@ export async function openLane(
     listener,
     send: (event, payload) =>
       new Promise((resolve, reject) => {
+        // Otherwise each message after a disconnect would wait for the limit of its test.
+        if (!listener.socket.connected) throw new Error(`${event}: the socket is not connected`);
         const mark = String(number++);
         waiting.set(mark, [event, resolve]);
         listener.socket.once('disconnect', (why) => reject(new Error(`${event}: ${why}`)));

@@ -22,10 +22,11 @@ Module._resolveFilename = function (name, from, ...more) {
   return REPLACED[name] ?? resolve.call(this, name, from, ...more);
 };
 
-/** What wraps functions of Node or of a package, and the documents with their compiled schemas, which take a second. */
-const KEPT = ['api.ts', 'contract.ts', 'schemas.ts', 'socket-client.ts', 'watch.ts'].map((name) =>
-  path.join(__dirname, name),
-);
+/** What wraps functions of Node or of a package, and what takes a second: the documents with their schemas, and patched scripts. */
+const KEPT = [
+  ...['api.ts', 'contract.ts', 'schemas.ts', 'socket-client.ts', 'watch.ts'],
+  '../store/fuzzing/scripts.ts',
+].map((name) => path.join(__dirname, name));
 
 /**
  * Modules of test keep their state during one file only, so that no file depends on those that ran before it. `jest --watch`
