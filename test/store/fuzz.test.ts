@@ -10,10 +10,10 @@ import type { Tally } from './fuzzing/side-by-side';
  */
 const WORLDS = sizeOf('FUZZ_WORLDS', 0, 20);
 const isWhole = WORLDS > 0 || process.env.SAMPLE === 'all' || process.env.SEED !== undefined;
-const OPERATIONS = isWhole ? 2_500 : 1_000;
+const OPERATIONS = isWhole ? 2_500 : 500;
 /** With an archive each operation takes twice as long. */
-const FORGETTING_OPERATIONS = WORLDS > 0 ? OPERATIONS : 600;
-const REAL_TIME_OPERATIONS = WORLDS > 0 ? OPERATIONS : 600;
+const FORGETTING_OPERATIONS = WORLDS > 0 ? OPERATIONS : 400;
+const REAL_TIME_OPERATIONS = WORLDS > 0 ? OPERATIONS : 300;
 /** In this world much leaves Redis. In one of thirty no match does, so a new one need not. */
 const FORGETTING_SEED = 17;
 /** Six quick worlds that together meet everything below; number 3 is deep. A run plays some of them. */

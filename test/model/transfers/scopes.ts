@@ -22,10 +22,10 @@ export const STATES_MAX = 400_000;
 
 /** Searched only in the long form: each has more than LARGE_STATES. */
 export const LARGE = [
-  ...['calm', 'nonce', 'two', 'unequal', 'home', 'wallets', 'home fails twice'],
+  ...['calm', 'nonce', 'two', 'unequal', 'home', 'wallets', 'home fails twice', 'third fails', 'any fails'],
   ...['cancel', 'nonce twice', 'nonce home', 'target fails', 'no barrier', 'late clock'],
 ];
-export const LARGE_STATES = 2_500;
+export const LARGE_STATES = 1_500;
 
 /** Expects that no promise is broken in any state of the scope. Returns the number of its states. */
 export function searchWhole(name: string): number {
