@@ -182,7 +182,7 @@ async function usedMemory(redis: RedisClient, count: number): Promise<number> {
 }
 
 /** An empty exchange with `depth` resting orders; half of them without a signed order, to distinguish the two costs. */
-async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
+export async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
   await redis.call('FLUSHALL');
   await engine.createMarket(MARKET, '{}', 'OPEN');
   // One order the usual way, so that Redis knows the script.

@@ -8,6 +8,7 @@ import type { Line } from './line';
 import { withoutWorker } from './no-worker';
 import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
+import { benchRestore, type RestoreRow, restoreLines } from './restore';
 import { benchSettle, type SettleRow, settleLines } from './settle';
 import { benchShards, type ShardsRow } from './shards';
 import type { Size } from './size';
@@ -99,6 +100,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.shardsLines,
   ),
   archive: suite<ArchiveRow>(({ redisUrl, size }, emit) => benchArchive(redisUrl, size, emit), archiveLines),
+  restore: suite<RestoreRow>(({ redisUrl, size }, emit) => benchRestore(redisUrl, size, emit), restoreLines),
   settle: suite<SettleRow>(({ size }, emit) => benchSettle(size, emit), settleLines),
   abuse: suite<AbuseRow>(({ redisUrl, size }, emit) => benchAbuse(redisUrl, size, emit), abuseLines),
 };

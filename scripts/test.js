@@ -5,14 +5,16 @@
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
  * `npm run test:long`: the `*.long.test.ts`; CI runs it after `npm test`. What fails beside others is run once more alone,
  * and named at the end even if it then passes: it needs a repair, or the machine was too busy.
+ * `npm run test:store`: the tests whose result may depend on the store, with the redis-server or valkey-server of STORE, a file, or
+ * the one that is installed: the engine, slots that move, connections, failovers.
  * `npm run mutants`: plants bugs, in copies of the scripts, the build, a contract and the model, and proves that the tests catch each.
  * `npm run test:random`: as `npm test`, with seeds and samples that are drawn; it prints them.
  * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
  */
-const { spawn } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const { once } = require('node:events');
 const { createInterface } = require('node:readline');
-const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
+const { mkdtempSync, readFileSync, rmSync, symlinkSync } = require('node:fs');
 const { availableParallelism, tmpdir } = require('node:os');
 const path = require('node:path');
 const { build, isStale } = require('./build.js');
@@ -31,6 +33,10 @@ const files = new Map();
 const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
 const LONG = '\\.long\\.test\\.ts$';
 const LONG_TEST_MS = '600000';
+const OF_THE_STORE = [
+  'test/store/((engine|redis)/[^.]+|fuzz)\\.test',
+  'test/faults/(moving-slot|failover-reads|moved-name|epoch|sentinel|replicated)\\.',
+];
 
 /** More memory for young objects, in jest's processes too: a test makes many, and half of the collections are saved. */
 const YOUNG = '--max-semi-space-size=64';
@@ -78,6 +84,15 @@ async function step(name, run) {
 async function findRedis() {
   const { startRedis } = require('../dist/local/redis.js');
   await (await startRedis({ onProgress: say })).stop();
+}
+
+/** Tests start the redis-server that is on PATH. Returns the folder in which that of STORE has this name. */
+function putStoreOnPath(store) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'exchange-store-'));
+  symlinkSync(path.resolve(store), path.join(folder, 'redis-server'));
+  process.env.PATH = `${folder}${path.delimiter}${process.env.PATH}`;
+  say(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).trim());
+  return folder;
 }
 
 async function runJest(args) {
@@ -142,6 +157,7 @@ function jestArguments(form, args, workers = availableParallelism()) {
   // Their stories start up to ten processes each: one worker for each processor, or they would fail as too slow.
   const patient = ['--testTimeout', LONG_TEST_MS, '--maxWorkers', String(workers)];
   if (form === '--long') return ['--testMatch', '**/*.long.test.ts', ...patient, ...args];
+  if (form === '--store') return [...(args.length > 0 ? args : OF_THE_STORE), ...patient];
   if (form === '--mutants') return ['--testMatch', '**/*.mutants.ts', ...patient, ...args];
   // A file that is named is run, even if it takes long.
   if (args.length === 0) return ['--testPathIgnorePatterns', LONG];
@@ -150,9 +166,11 @@ function jestArguments(form, args, workers = availableParallelism()) {
 
 async function main() {
   const [first = '', ...more] = process.argv.slice(2);
-  const form = ['--check', '--long', '--mutants', '--random'].includes(first) ? first : '';
+  const form = ['--check', '--long', '--mutants', '--random', '--store'].includes(first) ? first : '';
   if (form === '--random') process.env.RANDOM = '1';
   const args = form === '' ? process.argv.slice(2) : more;
+  const file = process.env.STORE;
+  const store = form === '--store' && file ? putStoreOnPath(file) : null;
   // The types of all sources are checked once, with those of the tests.
   const built = await step('build', () => isStale() && build({ checked: false }));
   const needsRedis = form !== '--check';
@@ -162,6 +180,7 @@ async function main() {
   if (form === '--check' || whole) await Promise.all(startChecks());
   if (ready) await runJest(jestArguments(form, args));
   if (form === '--long') await repeatAlone();
+  if (store !== null) rmSync(store, { recursive: true });
   for (const { passed, failed } of files.values()) {
     count.passed += passed;
     count.failed += failed.length;

@@ -151,7 +151,7 @@ async function tradesOn({ env }: Scene, failOver: () => Promise<void>, check: ()
     expect((await bob.submit(market, { ...bid, outcome: 1, pips: 6_000 })).body.status).toBe('FILLED');
     await until('the match is settled', async () => {
       const { body } = await bob.get('/me/trades');
-      return body.data[0]?.settlementStatus === 'CONFIRMED';
+      return body.data?.[0]?.settlementStatus === 'CONFIRMED';
     });
     expect((await client.get('/readyz')).status).toBe(200);
     await check();
