@@ -13,8 +13,8 @@ const listed = (routes) => routes.map((route) => `\`${route}\``).join(' or ');
 
 const costWords = ({ bucket, words }) => (bucket === null ? words : `\`${bucket}\`: ${words}`);
 
-/** Rows by page. Each begins with code, unlike the rows of other tables of the page. */
-function tables({ api, VARIABLES, ...costs }) {
+/** Rows by page. Each begins with code or a group in bold, unlike the rows of other tables of the page. */
+function tables({ api, VARIABLE_GROUPS, ...costs }) {
   return {
     'docs/use/endpoints.md': [
       ...Object.entries(api.operations).map(
@@ -31,25 +31,28 @@ function tables({ api, VARIABLES, ...costs }) {
         ([event, words]) => `| \`${event}\` | anyone | A message of a socket | ${words} |`,
       ),
     ],
-    'docs/run/operations.md': Object.entries(VARIABLES).map(
-      ([name, { fallback, doc }]) =>
-        `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
-    ),
+    'docs/run/operations.md': Object.entries(VARIABLE_GROUPS).flatMap(([group, variables]) => [
+      `| **${group}** | | |`,
+      ...Object.entries(variables).map(
+        ([name, { fallback, doc }]) =>
+          `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
+      ),
+    ]),
   };
 }
 
-const ROWS = /^(?:\| `.*\n)+/m;
+const ROWS = /^(?:\| [`*].*\n)+/m;
 
 module.exports = { tables, ROWS };
 
 if (require.main === module) {
   const { EXTENSIONS, apiOf } = require('../dist/app/extensions.js');
   const api = apiOf(EXTENSIONS);
-  const { VARIABLES } = require('../dist/config/variables.js');
+  const { VARIABLE_GROUPS } = require('../dist/config/variables.js');
   const { costOf, MESSAGE_COSTS } = require('../dist/wire/costs.js');
   const { ORDER_ROUTES } = require('../dist/wire/requests/order-entry.js');
   const costs = { costOf, MESSAGE_COSTS, ORDER_ROUTES };
-  for (const [page, rows] of Object.entries(tables({ api, VARIABLES, ...costs }))) {
+  for (const [page, rows] of Object.entries(tables({ api, VARIABLE_GROUPS, ...costs }))) {
     const file = path.join(ROOT, page);
     writeFileSync(
       file,

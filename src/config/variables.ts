@@ -60,8 +60,10 @@ const RESOLVE_DELAY_MAX_S = 604_800;
 const secret = { secret: true } as const;
 const onMainnet = { requiredOn: 'mainnet' } as const;
 
-/** Every variable. Each has a line in .env.example and a row in docs/run/operations.md. */
-export const VARIABLES = {
+type Table = Readonly<Record<string, Variable<unknown>>>;
+
+/** What a first deployment sets or leaves as it is. */
+const FIRST = {
   NODE_ENV: variable(
     'development',
     oneOf('development', 'production', 'test'),
@@ -77,6 +79,47 @@ export const VARIABLES = {
     'redis:// or rediss://; a comma-separated list is a cluster; redis+sentinel://host:port,host:port/<name of the primary> asks Sentinels; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
     { ...secret, requiredOn: 'production' },
   ),
+  PUBLIC_BASE_URL: optional(
+    parsePublicUrl,
+    'what clients call, without a path; gives the SIWE domain and uri; web requires it in production (else http://localhost:PORT)',
+    { requiredOn: 'production', readBy: 'web' },
+  ),
+  TRUST_PROXY: variable(
+    'off',
+    parseTrustProxy,
+    'off, the number of proxies in front, or a list of their addresses; required in production when PUBLIC_BASE_URL is https',
+    { requiredOn: 'https', readBy: 'web' },
+  ),
+  JWT_SECRET: optional(
+    parseJwtSecrets,
+    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes, which require it in production (else random); no other process reads it',
+    { ...secret, requiredOn: 'production', readBy: 'web' },
+  ),
+  ADMIN_TOKEN: optional(
+    parseAdminTokens,
+    'opens the admin routes, at least 32 characters, or a list with the next one while it changes; unset, they answer 404',
+    { ...secret, readBy: 'web' },
+  ),
+  NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
+  FUNDS: variable(
+    'paper',
+    oneOf('paper', 'chain'),
+    'paper: a ledger in Redis; chain: balances and settlement on NETWORK (docs/run/chain.md)',
+  ),
+  PAPER_GRANT: variable(
+    '10000',
+    parseAmount,
+    'what a wallet gets once, when first seen, at most 1000000; with FUNDS=chain what the faucet of a test network mints',
+  ),
+  EXTENSIONS: variable(
+    'all',
+    parseExtensions,
+    'the optional parts of the exchange: all, none, or a list of names (docs/inside/architecture.md)',
+  ),
+} as const satisfies Table;
+
+/** Settings whose defaults suit most deployments. */
+const SETTINGS = {
   REDIS_TLS_CA: optional(
     parseCertificates,
     'for rediss://: the CA of the Redis, or its own certificate, as PEM; line ends may be written as \\n',
@@ -90,25 +133,53 @@ export const VARIABLES = {
     wholeNumber(1, 5),
     'with DURABILITY=replicated: the replicas that must have on their disks what is answered; behind Sentinels all that follow',
   ),
-  ARCHIVE_URL: optional(
-    parseArchiveUrl,
-    'postgres:// of the archive that orders leave Redis for once they are over; unset: they stay',
-    secret,
+  ALLOW_WEAK_DURABILITY: variable(
+    '0',
+    flag,
+    '1 lets production run on a Redis that may lose what it answered (not appendfsync always) or evict records',
   ),
-  ARCHIVE_KEEP_MONTHS: optional(
-    wholeNumber(1, 1_200),
-    'full months after which the archive drops a month of what is in it, besides the present one; unset: never',
+  CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
+  RATE_LIMIT: variable('on', flag, 'on or off'),
+  OPERATOR_ADDRESSES: optional(
+    parseOperatorAddresses,
+    'clients that /admin, /metrics and /operate exist for, any or a list of addresses, ranges, loopback, linklocal, uniquelocal; unset: these three in production, else any',
   ),
-  SHARDS: variable(
-    '1',
-    shardCount,
-    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes; exchange shards grow raises it (docs/run/scaling.md)',
+  RESOLVE_DELAY: optional(
+    wholeNumber(0, RESOLVE_DELAY_MAX_S),
+    'seconds from the result of a market to the payout, in which an operator can take it back, 0 to 604800; unset: 600 in production, else 0',
   ),
-  NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
-  PUBLIC_BASE_URL: optional(
-    parsePublicUrl,
-    'what clients call, without a path; gives the SIWE domain and uri; web requires it in production (else http://localhost:PORT)',
-    { requiredOn: 'production', readBy: 'web' },
+  GRANT_ON: variable(
+    'first-order',
+    oneOf('first-order', 'sign-in'),
+    'what a wallet gets PAPER_GRANT for; with sign-in a wallet that never signed in has nothing, and leaves nothing behind',
+  ),
+  MATCH_MAKERS_MAX: variable(
+    String(PAPER_MAKERS_MAX),
+    wholeNumber(1, 1000),
+    'makers one step of a submission may meet, 1 to 1000; with FUNDS=chain at most 256, which is also the default there',
+  ),
+  BROADCAST_INTERVAL_MS: variable(
+    '25',
+    wholeNumber(0, 10_000),
+    'at most one book update per market in this time',
+  ),
+  LOG_LEVEL: variable(
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'fatal to trace, or silent; npm start takes warn',
+  ),
+  METRICS_PORT: optional(
+    wholeNumber(0, 65_535),
+    'where a worker answers GET /metrics, /livez and /readyz; unset: nowhere (web answers them on PORT)',
+  ),
+  METRICS_HOST: optional(
+    parseHost,
+    'the IP address that a worker listens at for METRICS_PORT; unset: every address',
+  ),
+  DRAIN_MS: variable(
+    '1500',
+    wholeNumber(0, 60_000),
+    'how long web fails /readyz and serves on before it stops; the time that a load balancer needs to notice',
   ),
   EXCHANGE_ADDRESS: variable(
     '0x88bB4DF483b67E0c665E0b7cAEE8d6456A816EDD',
@@ -128,86 +199,6 @@ export const VARIABLES = {
     'the conditional tokens; a fixed test address on testnet, required on mainnet and with FUNDS=chain',
     onMainnet,
   ),
-  JWT_SECRET: optional(
-    parseJwtSecrets,
-    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes, which require it in production (else random); no other process reads it',
-    { ...secret, requiredOn: 'production', readBy: 'web' },
-  ),
-  ADMIN_TOKEN: optional(
-    parseAdminTokens,
-    'opens the admin routes, at least 32 characters, or a list with the next one while it changes; unset, they answer 404',
-    { ...secret, readBy: 'web' },
-  ),
-  RESOLVE_DELAY: optional(
-    wholeNumber(0, RESOLVE_DELAY_MAX_S),
-    'seconds from the result of a market to the payout, in which an operator can take it back, 0 to 604800; unset: 600 in production, else 0',
-  ),
-  OPERATOR_ADDRESSES: optional(
-    parseOperatorAddresses,
-    'clients that /admin, /metrics and /operate exist for, any or a list of addresses, ranges, loopback, linklocal, uniquelocal; unset: these three in production, else any',
-  ),
-  FUNDS: variable(
-    'paper',
-    oneOf('paper', 'chain'),
-    'paper: a ledger in Redis; chain: balances and settlement on NETWORK (docs/run/chain.md)',
-  ),
-  PAPER_GRANT: variable(
-    '10000',
-    parseAmount,
-    'what a wallet gets once, when first seen, at most 1000000; with FUNDS=chain what the faucet of a test network mints',
-  ),
-  GRANT_ON: variable(
-    'first-order',
-    oneOf('first-order', 'sign-in'),
-    'what a wallet gets PAPER_GRANT for; with sign-in a wallet that never signed in has nothing, and leaves nothing behind',
-  ),
-  EXTENSIONS: variable(
-    'all',
-    parseExtensions,
-    'the optional parts of the exchange: all, none, or a list of names (docs/inside/architecture.md)',
-  ),
-  RATE_LIMIT: variable('on', flag, 'on or off'),
-  SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),
-  BROADCAST_INTERVAL_MS: variable(
-    '25',
-    wholeNumber(0, 10_000),
-    'at most one book update per market in this time',
-  ),
-  MATCH_MAKERS_MAX: variable(
-    String(PAPER_MAKERS_MAX),
-    wholeNumber(1, 1000),
-    'makers one step of a submission may meet, 1 to 1000; with FUNDS=chain at most 256, which is also the default there',
-  ),
-  CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
-  TRUST_PROXY: variable(
-    'off',
-    parseTrustProxy,
-    'off, the number of proxies in front, or a list of their addresses; required in production when PUBLIC_BASE_URL is https',
-    { requiredOn: 'https', readBy: 'web' },
-  ),
-  LOG_LEVEL: variable(
-    'info',
-    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'fatal to trace, or silent; npm start takes warn',
-  ),
-  ALLOW_WEAK_DURABILITY: variable(
-    '0',
-    flag,
-    '1 lets production run on a Redis that may lose what it answered (not appendfsync always) or evict records',
-  ),
-  METRICS_PORT: optional(
-    wholeNumber(0, 65_535),
-    'where a worker answers GET /metrics, /livez and /readyz; unset: nowhere (web answers them on PORT)',
-  ),
-  METRICS_HOST: optional(
-    parseHost,
-    'the IP address that a worker listens at for METRICS_PORT; unset: every address',
-  ),
-  DRAIN_MS: variable(
-    '1500',
-    wholeNumber(0, 60_000),
-    'how long web fails /readyz and serves on before it stops; the time that a load balancer needs to notice',
-  ),
   EIP712_NAME: variable(
     'Market CTF Exchange',
     matching(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable characters'),
@@ -219,6 +210,35 @@ export const VARIABLES = {
     'JSON-RPC endpoints of the chain, separated by commas, your own node first; required with FUNDS=chain, two or more on mainnet; with paper funds they let contract wallets sign, and two are safer than one',
     secret,
   ),
+  DEMO: variable('0', flag, '1 opens demo markets; npm start takes 1'),
+} as const satisfies Table;
+
+/** Those of extensions. */
+const SITE = {
+  SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),
+} as const satisfies Table;
+
+const ARCHIVE = {
+  ARCHIVE_URL: optional(
+    parseArchiveUrl,
+    'postgres:// of the archive that orders leave Redis for once they are over; unset: they stay',
+    secret,
+  ),
+  ARCHIVE_KEEP_MONTHS: optional(
+    wholeNumber(1, 1_200),
+    'full months after which the archive drops a month of what is in it, besides the present one; unset: never',
+  ),
+} as const satisfies Table;
+
+const SHARDS = {
+  SHARDS: variable(
+    '1',
+    shardCount,
+    'the number of shards that markets are spread over, 1, 2, 4, 8, 16, 32 or 64; the same for all processes; exchange shards grow raises it (docs/run/scaling.md)',
+  ),
+} as const satisfies Table;
+
+const CHAIN = {
   OPERATOR_KEYS: optional(
     parsePrivateKeys,
     'for a worker with FUNDS=chain: private keys that settle, separated by commas, one for each lane; on mainnet only with ALLOW_HOT_KEYS',
@@ -266,5 +286,17 @@ export const VARIABLES = {
     matching(/^[\x20-\x7e]{8,200}$/, 'must be 8 to 200 printable characters'),
     'who audited the exchange contract, when, and where the report is; required with FUNDS=chain on mainnet',
   ),
-  DEMO: variable('0', flag, '1 opens demo markets; npm start takes 1'),
-} as const satisfies Record<string, Variable<unknown>>;
+} as const satisfies Table;
+
+/** The groups of docs/run/operations.md, by what they are for. */
+export const VARIABLE_GROUPS = {
+  'a first deployment': FIRST,
+  'other settings': SETTINGS,
+  'the trading page': SITE,
+  'the archive': ARCHIVE,
+  'several shards': SHARDS,
+  'funds on a chain': CHAIN,
+} as const satisfies Record<string, Table>;
+
+/** Every variable. Each has a line in .env.example and a row in docs/run/operations.md. */
+export const VARIABLES = { ...FIRST, ...SETTINGS, ...SITE, ...ARCHIVE, ...SHARDS, ...CHAIN };
