@@ -23,7 +23,7 @@ import {
  * and outcome, and the invariants hold. CHAIN_STEPS is the number of steps, SEED repeats a run.
  */
 const SEED = chooseSeed('exchange contract beside its model');
-const STEPS = sizeOf('CHAIN_STEPS', 30, 200);
+const STEPS = sizeOf('CHAIN_STEPS', 20, 200);
 const DELAY_SEC = 120;
 /** Far beyond a delay: how long the machine takes for a step does not matter. */
 const LATER_SEC = 10_000;

@@ -105,7 +105,7 @@ const VALUES: readonly unknown[] = [
 ];
 
 /** The values that every member is tried with. */
-const TRIED = sampleOf('values that are no member', VALUES, VALUES.length / 3);
+const TRIED = sampleOf('values that are no member', VALUES, VALUES.length / 6);
 
 const isDigits = (value: unknown): boolean => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value);
 const isDecimal = (value: unknown): boolean =>

@@ -22,7 +22,7 @@ import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas, and the submissions of each round, with one cancel-all among them. */
-const ROUNDS = sizeOf('FAULT_ROUNDS', 5, 25);
+const ROUNDS = sizeOf('FAULT_ROUNDS', 3, 25);
 const AT_ONCE = 8;
 /** The number of places by which the cancel-all moves from round to round. */
 const STEP = 3;

@@ -17,7 +17,7 @@ const { cases } = JSON.parse(readFileSync(path.join(__dirname, '../cases/bad-inp
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA|\{x0\}/;
 /** A message above the limit closes its socket, so those bodies have no answer. */
 const MESSAGE_MAX = 262_144;
-const SAMPLE = 60;
+const SAMPLE = 40;
 
 let traders: TwoTraders;
 let lane: OrderLane;

@@ -27,7 +27,7 @@ import { filterOf } from './fuzzing/sweeps';
  * the commands are replayed through the model in the order of their sequence numbers, which must produce the same fills,
  * books and balances (docs/use/interface.md, Sequence). `FUZZ_OPERATIONS=130000` runs more than 50,000 commands.
  */
-const OPERATIONS = sizeOf('FUZZ_OPERATIONS', 3_000, 10_000);
+const OPERATIONS = sizeOf('FUZZ_OPERATIONS', 1_500, 10_000);
 const LIMIT_MS = 120_000 + OPERATIONS * 30;
 const WALLETS = 12;
 const IN_FLIGHT = 64;

@@ -14,7 +14,7 @@ const { archiving } = archivingIn(world);
 
 const PROCESSES = 2;
 const READY_MS = 5_000;
-const ORDERS = sizeOf('RESENT_ORDERS', 500, 1_500);
+const ORDERS = sizeOf('RESENT_ORDERS', 300, 1_500);
 const STEP = 100;
 const order = (): PlaceRequest => world().buy(alice, YES, '1', '0.01');
 

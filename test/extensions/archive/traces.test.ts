@@ -71,7 +71,7 @@ test('a market draws a factor with its first trace, and keeps it', async () => {
   expect(drawn[0]).toBeGreaterThan(1);
 });
 
-const MANY = sizeOf('ARCHIVE_ORDERS', 2_000, 20_000);
+const MANY = sizeOf('ARCHIVE_ORDERS', 1_000, 20_000);
 const STEP = 200;
 
 test('the traces of many orders stay in small buckets, and each of them is found', async () => {

@@ -18,7 +18,7 @@ import { until } from '../../support/waiting';
 const M = 1_000_000;
 const SHARDS = 4;
 /** The repair is interrupted at one in this number of places, before and after scripts in turn. */
-const EVERY = sizeOf('INTERRUPTED_EVERY', 3, 1);
+const EVERY = sizeOf('INTERRUPTED_EVERY', 5, 1);
 const [alice, bob, carla, dora] = [0, 1, 2, 3].map((skip) => walletWithHome(0, SHARDS, skip)) as [
   string,
   string,

@@ -72,8 +72,8 @@ describe.each(LISTS)('%s', (list) => {
     const periods = [undefined, ...moments.slice(0, 7)].flatMap((since) =>
       [undefined, ...moments.slice(-7)].map((until) => ({ since, until })),
     );
-    // One in five: there are eight moments to begin at, and eight to end at.
-    for (const { since, until } of sampleOf(`periods of ${list}`, periods, periods.length / 5)) {
+    // One in ten: there are eight moments to begin at, and eight to end at.
+    for (const { since, until } of sampleOf(`periods of ${list}`, periods, periods.length / 10)) {
       if (since !== undefined && until !== undefined && since > until) continue;
       const expected = ids(
         all.filter((row) => atMs(row) >= (since ?? 0) && atMs(row) <= (until ?? Number.POSITIVE_INFINITY)),

@@ -14,7 +14,7 @@ import { contradictions, openExchange, trade } from './resharding';
  * The slot of the book moves between two nodes of a real cluster during trading. For more of them by hand:
  * `RESHARD_ORDERS=20000 npx jest test/store/engine/reshard`.
  */
-const ORDERS = sizeOf('RESHARD_ORDERS', 500, 1_500);
+const ORDERS = sizeOf('RESHARD_ORDERS', 300, 1_500);
 const REST_MS = 120;
 const MOVES_MIN = 3;
 const REPLICAS = 2;

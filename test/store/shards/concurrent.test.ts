@@ -13,7 +13,7 @@ import { GRANT, openShardWorld, type ShardWorld, type ShardWorldOptions, walletW
  * Eight commands of a wallet at once, from two processes, in rounds over the same wallets: each INSUFFICIENT_BALANCE is justified by some
  * order of the wallet's own commands in an exchange of one shard. `SHARD_RACES=2000` plays as many rounds.
  */
-const RACES = sizeOf('SHARD_RACES', 60, 500);
+const RACES = sizeOf('SHARD_RACES', 30, 500);
 const COUNT = 4;
 const WALLETS = 8;
 const COMMANDS = 8;

@@ -15,7 +15,7 @@ import { differencesOf } from './world';
  * Four shards answer as one does: random operations, one after the other, beside the model of one shard. `SEED=17` repeats a world;
  * `SHARD_OPERATIONS=105000` plays as many operations in all.
  */
-const WANTED = sizeOf('SHARD_OPERATIONS', 600, 15_000);
+const WANTED = sizeOf('SHARD_OPERATIONS', 400, 15_000);
 const OPERATIONS = Math.min(WANTED, 1_500);
 const WORLDS = Math.ceil(WANTED / OPERATIONS);
 const LIMIT_MS = 3_600_000;

@@ -15,7 +15,7 @@ import { openShardWorld, type ShardWorld, walletWithHome } from './world';
  * A wallet's programs place orders from three processes while this one cancels all of them or raises the nonce. `SHARD_ROUNDS` is the
  * number of wallets that are raced.
  */
-const ROUNDS = sizeOf('SHARD_ROUNDS', 6, 20);
+const ROUNDS = sizeOf('SHARD_ROUNDS', 4, 20);
 const PROCESSES = 3;
 const LIMIT_MS = 600_000;
 const PROGRAM = path.join(__dirname, 'placing-program.ts');
