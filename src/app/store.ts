@@ -244,9 +244,9 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   return {
     ...store,
     archives,
-    /** What an operator should know of; each check that is not ok needs a look. */
+    /** What an operator should know of; each check that is not ok needs attention. */
     watched: async (): Promise<readonly Check[]> => [
-      ...(await examineWatched(redis, keysOfShards, clock.now())),
+      ...(await examineWatched(redis, keysOfShards, readers, clock.now())),
       ...(store.books?.watched() ?? []),
     ],
     redis,

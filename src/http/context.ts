@@ -12,6 +12,7 @@ import type { MarketId, MarketTerms } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
+import type { Check } from '../store/health/doctor';
 import type { DurabilityState } from '../store/health/durability';
 import type { Health } from '../store/health/health';
 import type { Markets } from '../store/markets/markets';
@@ -91,6 +92,8 @@ export interface HttpDeps {
   readonly program: Program;
   /** Shown by /readyz and /config; rejects when Redis does not respond. */
   readonly health: () => Promise<Health>;
+  /** What an operator should know of; each check that is not ok needs attention. */
+  readonly watched: () => Promise<readonly Check[]>;
   /** The durability and epoch of the exchange, from the last check. */
   readonly standing: () => DurabilityState | null;
   /** How long Redis has refused to write because it is a replica. */

@@ -211,3 +211,6 @@ export function barsOf(query: Query): {
 
 export const flagOf = (query: Query, name: string): boolean =>
   choiceOf(query, name, ['true', 'false'] as const) === 'true';
+
+/** Whether a member that needs no value is there: `?verbose`. */
+export const hasMember = (query: Query, name: string): boolean => query.has(name);

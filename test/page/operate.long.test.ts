@@ -5,13 +5,15 @@ import { freePort } from '../../src/local/ports';
 import { describeInBrowser, startChromium } from '../support/chromium';
 import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { DESK, LOOKS, looksRight, violations } from '../support/looks';
-import { ROOT } from '../support/processes';
+import { ROOT, type Started } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
 import { eventually, soon } from '../support/waiting';
 
 const CONSOLE_GZ_MAX = 40_000;
 const STEP_MS_MAX = 150_000;
+/** A word has room; a letter is narrower. */
+const CELL_PX_MIN = 60;
 const QUESTION = 'Will the lake freeze?';
 
 test('the console loads by itself, and with its styles it has at most 40 kB', () => {
@@ -31,6 +33,7 @@ describeInBrowser('an operator works without the command line', () => {
   let page: Page;
   let url: string;
   let alice: Trader;
+  let worker: Started;
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -38,7 +41,7 @@ describeInBrowser('an operator works without the command line', () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     web = await deployment.web({ PORT: String(port), PUBLIC_BASE_URL: url });
-    [browser] = await Promise.all([startChromium(), deployment.worker()]);
+    [browser, worker] = await Promise.all([startChromium(), deployment.worker()]);
     const domain = await domainOf(web.client);
     alice = createTrader(web.client, domain);
     page = await open(DESK);
@@ -90,6 +93,10 @@ describeInBrowser('an operator works without the command line', () => {
     const stranger = await context.newPage();
     await stranger.goto(`${url}/operate#${'x'.repeat(40)}`);
     await stranger.getByRole('heading', { name: 'Operate the exchange' }).waitFor();
+    await stranger.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor();
+    await stranger.getByLabel("Operator's token").fill('y'.repeat(40));
+    await stranger.getByRole('button', { name: 'Enter' }).click();
+    await stranger.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor();
     await stranger.getByLabel("Operator's token").fill(ADMIN_TOKEN);
     await stranger.getByRole('button', { name: 'Enter' }).click();
     await stranger.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -130,7 +137,7 @@ describeInBrowser('an operator works without the command line', () => {
     await logged('PATCH /admin/markets/{id}');
     await becomes(market, { description: 'Yes if it is frozen at noon.' });
     await row().getByRole('button', { name: 'Pause' }).click();
-    await logged('/pause');
+    await logged(`/pause, “${QUESTION}”`);
     await becomes(market, { status: 'PAUSED' });
     await row().getByRole('button', { name: 'Resume' }).click();
     await logged('/resume');
@@ -184,6 +191,8 @@ describeInBrowser('an operator works without the command line', () => {
     await page.getByRole('textbox', { name: 'Market' }).fill(id);
     await page.getByRole('button', { name: 'Show' }).click();
     await page.locator('tr', { hasText: 'Buy my coin.' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Delete “Buy my coin.”').waitFor();
+    await confirm('delete', 'Delete the comment');
     await logged('DELETE /admin/comments/{comment_id}');
     expect((await web.client.get(`/markets/${id}/comments`)).body.data[0]).toMatchObject({ deleted: true });
   });
@@ -194,6 +203,11 @@ describeInBrowser('an operator works without the command line', () => {
     await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
     await show('Log');
     await page.locator('tbody tr').first().waitFor();
+    await soon(() => page.getByTestId('log-entry').textContent()).toBe('');
+    const narrowest = await page
+      .locator('tbody td')
+      .evaluateAll((cells) => Math.min(...cells.map((cell) => cell.getBoundingClientRect().width)));
+    expect(narrowest).toBeGreaterThan(CELL_PX_MIN);
     const actions = await page.locator('tbody td[data-label=Action]').allTextContents();
     expect(actions).toEqual([
       'GET /admin/audit',
@@ -209,6 +223,28 @@ describeInBrowser('an operator works without the command line', () => {
     await show('Overview');
     await page.locator('.figure').filter({ hasText: 'Last auditNothing differs' }).waitFor();
     await show('Settlements');
+  });
+
+  test('what needs attention is a list: a dead worker is red, a market that has ended amber, and the tab counts them', async () => {
+    const attention = (name: string, level: string) =>
+      page.locator(`[data-testid=attention][data-level=${level}]`, { hasText: name });
+    const { id } = await openMarket(web.client, ADMIN_TOKEN, { question: 'Is it over?' });
+    await web.client.post(`/admin/markets/${id}/close`, { token: ADMIN_TOKEN });
+    await show('Overview');
+    await attention('1 market has ended and no result', 'amber').waitFor();
+    await page.locator('.figure', { hasText: 'WorkerAt work' }).waitFor();
+    worker.child.kill('SIGKILL');
+    await attention('none is at work', 'red').waitFor();
+    await page.locator('.figure', { hasText: 'WorkerNone' }).waitFor();
+    await soon(() => page.title()).toMatch(/^\([2-9]\) Operate$/);
+    const ready = async () => (await web.client.get('/readyz?verbose')).body;
+    const overview = (await web.client.get('/admin/overview', { token: ADMIN_TOKEN })).body;
+    expect((await ready()).warnings).toEqual(overview.warnings);
+    expect(await ready()).toMatchObject({ status: 'ready' });
+    await deployment.worker();
+    await attention('none is at work', 'red').waitFor({ state: 'detached' });
+    await web.client.post(`/admin/markets/${id}/void`, { token: ADMIN_TOKEN });
+    await attention('ended', 'amber').waitFor({ state: 'detached' });
   });
 
   test.each(LOOKS)(

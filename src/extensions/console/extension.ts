@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import type { Extension } from '../../app/extensions';
 import type { Context } from '../../http/context';
 import { logPageActions } from '../../http/server/operators-log';
@@ -9,6 +10,14 @@ import { createOverview } from './store/overview';
 import { CONSOLE_OPERATIONS } from './wire/operations';
 import { CONSOLE_PATHS } from './wire/paths';
 import { CONSOLE_SCHEMAS } from './wire/schemas';
+
+/** The board's page names a font of another site, which would learn who operates the exchange. */
+const BOARD_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
+
+const ownOnly: RequestHandler = (_request, response, next) => {
+  response.setHeader('Content-Security-Policy', BOARD_POLICY);
+  next();
+};
 
 /** What the operator's page reads, and the board of the queues. */
 export const CONSOLE: Extension = {
@@ -34,7 +43,7 @@ export const CONSOLE: Extension = {
       routes,
       pages(app, { gate }) {
         const guard = boardGuard(adminTokens, publicBaseUrl, gate);
-        app.use(CONSOLE_PATHS.queues, guard, logPageActions(actions, log), board.handler);
+        app.use(CONSOLE_PATHS.queues, guard, logPageActions(actions, log), ownOnly, board.handler);
       },
       stop: board.stop,
     };

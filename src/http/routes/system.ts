@@ -21,10 +21,13 @@ import {
 } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
+import { hasMember } from '../../wire/queries';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, ok, okJson, type Reply, read } from '../endpoint';
+import { type AnyEndpoint, type Call, type Endpoint, ok, okJson, type Reply, read } from '../endpoint';
+import { createOperatorAddresses } from '../guard/operator-addresses';
 import { matchesEtag } from '../server/etag';
+import { warningsOf } from '../warnings';
 
 /** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
@@ -33,7 +36,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   const startedAt = iso(reads.clock());
 
   /** Probes are not limited, because a busy address must not look like a dead process. */
-  const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
+  const probe = (path: string, handle: Endpoint<undefined>['handle']): Endpoint<undefined> => ({
     method: 'GET',
     path,
     bearer: 'none',
@@ -48,7 +51,12 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     return ok({ status: 'alive' });
   }
 
-  async function ready(): Promise<Reply> {
+  const checkOperator = createOperatorAddresses(config);
+
+  async function ready({ query, request }: Call<undefined>): Promise<Reply> {
+    const isVerbose = hasMember(query, 'verbose');
+    // As for the operators' own paths.
+    if (isVerbose) checkOperator({ path: PATHS.metrics, ip: request.ip, headers: request.headers });
     if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is shutting down; use another replica');
     const {
       redis,
@@ -84,7 +92,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       layout: data.layout,
       ...upOf(shards),
     };
-    return ok({ status: 'ready', ...facts });
+    return ok({ status: 'ready', ...facts, ...(isVerbose && { warnings: await warningsOf(context) }) });
   }
 
   /** Made once for each mode of the exchange and each state of its data's standing. */

@@ -48,8 +48,11 @@ function keptToken(): string | null {
 }
 
 export const token = cell<string | null>(keptToken());
-/** The entry of the latest action in the operators' log. */
-export const lastEntry = cell<LogEntry | null>(null);
+/** The entry of the latest action in the operators' log, and the question of its market; gone with the next action or view. */
+export const lastEntry = cell<{ readonly entry: LogEntry; readonly about: string | null } | null>(null);
+
+/** Why the operator is at the door, after a refusal. */
+export const doorWords = cell<string | null>(null);
 
 /** The token, stored only in this tab. */
 export function useToken(next: string | null): void {
@@ -81,7 +84,9 @@ export async function readAddress(): Promise<void> {
   history.replaceState(null, '', location.pathname);
   // A header takes no other characters.
   if (!/^[!-~]+$/.test(given)) return;
-  if (token.get() === null || (await isAccepted(given))) useToken(given);
+  if (token.get() !== null && !(await isAccepted(given))) return;
+  doorWords.set(null);
+  useToken(given);
 }
 
 async function isAccepted(given: string): Promise<boolean> {
@@ -117,7 +122,10 @@ async function send(method: string, path: string, body?: unknown): Promise<Respo
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
   const errors = (problem.errors ?? []).map(({ path: member, message }) => `${member} ${message}`).join('; ');
   const detail = errors || problem.detail || `The exchange answered ${response.status}.`;
-  if (response.status === 401) useToken(null);
+  if (response.status === 401) {
+    doorWords.set('The exchange does not accept this token.');
+    useToken(null);
+  }
   throw new Refused(problem.code ?? String(response.status), detail);
 }
 
@@ -128,20 +136,26 @@ export async function get<T>(path: string, query: Readonly<Record<string, string
 }
 
 /** Runs an action, and then shows its entry in the log. The page never shows an action as done before the exchange does. */
-export async function act<T>(method: string, path: string, body?: unknown): Promise<T | null> {
+export async function act<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  about: string | null = null,
+): Promise<T | null> {
   let requestId: string | null = null;
+  lastEntry.set(null);
   try {
     const response = await send(method, path, body);
     requestId = response.headers.get('x-request-id');
     return response.status === 204 ? null : ((await response.json()) as T);
   } finally {
-    await showEntry(requestId);
+    await showEntry(requestId, about);
   }
 }
 
-async function showEntry(requestId: string | null): Promise<void> {
+async function showEntry(requestId: string | null, about: string | null): Promise<void> {
   const { data } = await get<Page<LogEntry>>('/admin/log', { limit: '20' }).catch(() => ({ data: [] }));
   // The newest entry belongs to the refused action.
   const entry = data.find((one) => requestId === null || one.requestId === requestId);
-  if (entry) lastEntry.set(entry);
+  if (entry) lastEntry.set({ entry, about });
 }

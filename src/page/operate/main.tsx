@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../cell';
-import { get, hashText, lastEntry, Refused, readAddress, token, useToken } from './api';
+import { doorWords, hashText, type LogEntry, lastEntry, readAddress, token, useToken } from './api';
 import { Markets } from './markets';
-import { Overview } from './overview';
+import { attentionOf, Overview, useOverview } from './overview';
 import { Field, Problem, timeWords } from './parts';
 import { People } from './people';
 import { Audit, Log, resultWords } from './records';
@@ -26,12 +26,21 @@ const viewInAddress = (): View => {
 
 function Console() {
   const [view, setView] = useState(viewInAddress);
-  const entry = useCell(lastEntry);
+  const last = useCell(lastEntry);
   useEffect(() => {
-    const follow = (): void => setView(viewInAddress());
+    const follow = (): void => {
+      // What an action wrote into the log belongs to its view.
+      lastEntry.set(null);
+      setView(viewInAddress());
+    };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
+  const overview = useOverview();
+  const count = attentionOf(overview)?.length ?? 0;
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ''}Operate`;
+  }, [count]);
   const [title, Content] = VIEWS[view];
   return (
     <>
@@ -54,26 +63,24 @@ function Console() {
       <main>
         <h1>{title}</h1>
         <p class="entry" role="status" data-testid="log-entry">
-          {entry &&
-            `In the log: ${entry.action} ${entry.path}, ${resultWords(entry)}, ${timeWords(entry.at)}, from ${entry.address}.`}
+          {last && entryWords(last.entry, last.about)}
         </p>
-        <Content key={view} />
+        <Content key={view} overview={overview} />
       </main>
     </>
   );
 }
 
+const entryWords = (entry: LogEntry, about: string | null): string =>
+  `In the log: ${entry.action} ${entry.path}${about === null ? '' : `, “${about}”`}, ${resultWords(entry)}, ${timeWords(entry.at)}, from ${entry.address}.`;
+
 /** Without a token: the link of `npm start` has it, or the operator types it. */
 function Door() {
   const [typed, setTyped] = useState('');
-  const [error, setError] = useState<string | null>(null);
-  const enter = async (): Promise<void> => {
-    setError(null);
+  const error = useCell(doorWords);
+  const enter = (): void => {
+    doorWords.set(null);
     useToken(typed.trim());
-    await get('/admin/overview').catch((failure: unknown) => {
-      useToken(null);
-      setError(failure instanceof Refused ? failure.message : 'The exchange did not answer.');
-    });
   };
   return (
     <main class="door">
@@ -85,7 +92,7 @@ function Door() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void enter();
+          enter();
         }}
       >
         <Field label="Operator's token" type="password" value={typed} onValue={setTyped} />

@@ -113,7 +113,8 @@ export function MarketForm({ market, onDone }: FormProps) {
   const isGood = checks.every(([, good]) => good);
   const send = async (): Promise<void> => {
     const [method, path] = market ? ['PATCH', `/admin/markets/${market.id}`] : ['POST', '/admin/markets'];
-    if (await action.run(() => act(method ?? '', path ?? '', bodyOf(draft, market)))) onDone();
+    if (await action.run(() => act(method ?? '', path ?? '', bodyOf(draft, market), draft.question.trim())))
+      onDone();
   };
   return (
     <section class="panel" aria-labelledby="form">

@@ -118,7 +118,7 @@ function RowActions({ market, onDoing, onDone }: RowProps) {
   const action = useAction();
   const { id, status, question, resolution } = market;
   const step = async (verb: string): Promise<void> => {
-    if (await action.run(() => act('POST', `/admin/markets/${id}/${verb}`))) onDone();
+    if (await action.run(() => act('POST', `/admin/markets/${id}/${verb}`, undefined, question))) onDone();
   };
   const button = (words: string, onClick: () => void) => (
     <button
@@ -174,7 +174,8 @@ function Work({ doing, onDone, onBack }: WorkProps) {
 function Close({ market, onDone }: { market: Market; onDone: () => void }) {
   const action = useAction();
   const close = async (): Promise<void> => {
-    if (await action.run(() => act('POST', `/admin/markets/${market.id}/close`))) onDone();
+    if (await action.run(() => act('POST', `/admin/markets/${market.id}/close`, undefined, market.question)))
+      onDone();
   };
   return (
     <section class="panel" aria-labelledby="close">

@@ -1,11 +1,17 @@
 import { useRef, useState } from 'preact/hooks';
 import { act, get, type LogEntry, type Page } from './api';
-import { ageWords, Confirmed, Field, Problem, timeWords } from './parts';
-import { useAction, useLoaded } from './use';
+import { ageWords, Confirmed, Field, timeWords } from './parts';
+import { type Loaded, useAction, useLoaded } from './use';
 
 type Mode = 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
 
-interface State {
+interface Warning {
+  readonly name: string;
+  readonly level: 'red' | 'amber';
+  readonly detail: string;
+}
+
+export interface State {
   readonly mode: Mode;
   readonly message: string | null;
   readonly replicas: number;
@@ -15,7 +21,7 @@ interface State {
     readonly durability: string;
     readonly eviction: string | null;
   };
-  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
+  readonly warnings: readonly Warning[];
   readonly outbox: {
     readonly length: number;
     readonly added: number;
@@ -41,21 +47,56 @@ const MODES: readonly (readonly [Mode, string, string])[] = [
 const EVERY_MS = 5_000;
 const MEGA = 1_048_576;
 
-export function Overview() {
-  const { value: state, error, again } = useLoaded(() => get<State>('/admin/overview'), [], EVERY_MS);
+export const useOverview = (): Loaded<State> => useLoaded(() => get<State>('/admin/overview'), [], EVERY_MS);
+
+/** What needs attention, red first; null until the exchange has answered or failed to. */
+export function attentionOf({ value, error }: Loaded<State>): readonly Warning[] | null {
+  if (error !== null) return [{ name: 'exchange', level: 'red', detail: error }, ...(value?.warnings ?? [])];
+  return value && [...value.warnings].sort((a, b) => Number(b.level === 'red') - Number(a.level === 'red'));
+}
+
+/** Where an operator goes on. */
+const LINKS: Readonly<Record<string, string>> = {
+  resolution: 'markets',
+  settlement: 'settlements',
+  audit: 'audit',
+};
+
+function Attention({ list }: { list: readonly Warning[] }) {
+  return (
+    <section class={`panel attention attention-${list[0]?.level ?? 'green'}`} aria-labelledby="attention">
+      <h2 id="attention">{list.length === 0 ? 'Nothing needs attention' : 'Needs attention'}</h2>
+      {list.length > 0 && (
+        <ul>
+          {list.map(({ name, level, detail }) => (
+            <li key={name} class={level} data-testid="attention" data-level={level}>
+              <strong>{LINKS[name] ? <a href={`#${LINKS[name]}`}>{name}</a> : name}</strong>: {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+export function Overview({ overview }: { overview: Loaded<State> }) {
+  const { value: state, again } = overview;
+  const attention = attentionOf(overview);
   const lastAudit = useLastAudit();
   const perSecond = useRate(state);
-  if (!state) return <Problem text={error} />;
+  if (!state) return attention && <Attention list={attention} />;
   const { redis, outbox, settlements } = state;
   const behind = outbox.readers.reduce((most, one) => (one.unprocessed > most.unprocessed ? one : most), {
     reader: '',
     unprocessed: 0,
     seconds: 0,
   });
+  const hasWorker = !state.warnings.some(({ name }) => name.startsWith('worker'));
   const memory = `${(redis.usedBytes / MEGA).toFixed(1)} MB${redis.maxBytes ? ` of ${Math.round(redis.maxBytes / MEGA)}` : ''}`;
   const figures: readonly (readonly [string, string, string])[] = [
     ['Mode', MODES.find(([mode]) => mode === state.mode)?.[1] ?? state.mode, state.message ?? 'No message'],
     ['Web processes', String(state.replicas), ''],
+    ['Worker', hasWorker ? 'At work' : 'None', hasWorker ? '' : 'Nothing expires, closes or settles'],
     ['Redis memory', memory, redis.eviction ?? ''],
     [
       'Durability',
@@ -77,19 +118,7 @@ export function Overview() {
   ];
   return (
     <>
-      <Problem text={error} />
-      {state.warnings.length > 0 && (
-        <section class="panel" aria-labelledby="warnings">
-          <h2 id="warnings">Needs a look</h2>
-          <ul>
-            {state.warnings.map(({ name, detail }) => (
-              <li key={name}>
-                <strong>{name}</strong>: {detail}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      {attention && <Attention list={attention} />}
       <dl class="figures">
         {figures.map(([name, value, more]) => (
           <div key={name} class="figure">

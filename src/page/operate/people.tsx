@@ -1,7 +1,7 @@
 import type { Balances, Comment, Order } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { act, get, type Page } from './api';
-import { Field, Problem, shortHash, Table, timeWords } from './parts';
+import { Confirmed, Field, Problem, shortHash, Table, timeWords } from './parts';
 import { useAction, useLoaded } from './use';
 
 interface Account {
@@ -120,8 +120,11 @@ function Comments() {
     market === '' ? Promise.resolve(null) : get<Page<Comment>>(path);
   const list = useLoaded(ask, [market]);
   const action = useAction();
-  const remove = async (id: string): Promise<void> => {
-    if (await action.run(() => act('DELETE', `/admin/comments/${id}`))) list.again();
+  const [doomed, setDoomed] = useState<Comment | null>(null);
+  const remove = async ({ id }: Comment): Promise<void> => {
+    if (!(await action.run(() => act('DELETE', `/admin/comments/${id}`)))) return;
+    setDoomed(null);
+    list.again();
   };
   return (
     <section class="panel" aria-labelledby="comments">
@@ -138,7 +141,24 @@ function Comments() {
           Show
         </button>
       </form>
-      <Problem text={list.error ?? action.error} />
+      <Problem text={list.error ?? (doomed ? null : action.error)} />
+      {doomed && (
+        <div>
+          <p dir="auto">
+            Delete “{doomed.body}” by {doomed.author.username ?? shortHash(doomed.author.address)}? It does
+            not come back.
+          </p>
+          <Confirmed
+            word="delete"
+            label="Delete the comment"
+            action={action}
+            onConfirm={() => void remove(doomed)}
+          />
+          <button type="button" class="button button-quiet" onClick={() => setDoomed(null)}>
+            Keep it
+          </button>
+        </div>
+      )}
       {list.value && (
         <Table
           caption="Comments"
@@ -155,7 +175,7 @@ function Comments() {
                   type="button"
                   class="button button-small"
                   disabled={action.isBusy}
-                  onClick={() => void remove(comment.id)}
+                  onClick={() => setDoomed(comment)}
                 >
                   Delete
                 </button>

@@ -94,7 +94,9 @@ function Second({ market, result, evidence, onDone, onBack }: SecondProps) {
   const resolve = async (): Promise<void> => {
     const body = { outcomeIndex: Number(result), confirm: name, ...(evidence === '' ? {} : { evidence }) };
     const what = () =>
-      result === 'void' ? act('POST', `${path}/void`) : act('POST', `${path}/resolve`, body);
+      result === 'void'
+        ? act('POST', `${path}/void`, undefined, market.question)
+        : act('POST', `${path}/resolve`, body, market.question);
     if (await action.run(what)) onDone();
   };
   return (

@@ -1,6 +1,4 @@
 import type { Redis } from 'ioredis';
-import { BACKLOG_MAX } from '../outbox/backlog';
-import { createOutboxLag } from '../outbox/lag';
 import { holderOf, nameOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -8,6 +6,8 @@ import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
 import { epoch } from './doctor-epoch';
+import { memory, SHARE_FAIL, share, writes } from './doctor-memory';
+import { outbox } from './doctor-outbox';
 import { type Durability, durabilityOf, gapOf, type Promised, type Settings, settingsOf } from './durability';
 import { readMode, runProbe } from './health';
 import { type Info, infoOf, number, replicaLagsOf } from './info';
@@ -42,14 +42,9 @@ const SKEW_WARN_MS = 250;
 const SKEW_FAIL_MS = 2_000;
 const ROUND_TRIP_WARN_MS = 5;
 const PINGS = 5;
-const SHARE_WARN = 0.75;
-const SHARE_FAIL = 0.9;
 /** Connections of one process, counted while every part of it ran; see docs/run/cli.md. */
 export const WEB_CONNECTIONS = 5;
 export const WORKER_CONNECTIONS = 11;
-const BACKLOG_WARN = BACKLOG_MAX / 5;
-/** A running reader is never this far behind. */
-const LAG_WARN_SEC = 30;
 
 /** Checks whether this Redis is suitable for the exchange, and whether the exchange works. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
@@ -121,15 +116,7 @@ function persistence(
     verdict: policy === 'always' || policy === 'replicated' ? 'ok' : weak,
     detail: byWord ? `${policy}, as DURABILITY says: Redis does not show its settings` : DURABILITY[policy],
   };
-  const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
-    (name) => (info.get(name) ?? 'ok') !== 'ok',
-  );
-  const writes: Check = {
-    name: 'writes to disk',
-    verdict: wrong.length > 0 ? 'fail' : 'ok',
-    detail: wrong.length > 0 ? `the last one failed: ${wrong.join(', ')}` : 'the last ones went well',
-  };
-  return [durability, ...(policy === 'none' ? [] : lostEnd(settings, weak)), writes];
+  return [durability, ...(policy === 'none' ? [] : lostEnd(settings, weak)), writes(info)];
 }
 
 /** Redis starts with a file whose end is missing, unless it is configured not to: what is missing may have been acknowledged. */
@@ -150,27 +137,6 @@ function eviction(settings: Settings, isProduction: boolean): Check {
   const verdict = policy === null && !isProduction ? 'warn' : 'fail';
   const detail = `maxmemory-policy ${policy ?? 'cannot be seen'}: records may be thrown away; set noeviction`;
   return { name: 'eviction', verdict, detail };
-}
-
-const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`;
-const share = (part: number): Check['verdict'] =>
-  part >= SHARE_FAIL ? 'fail' : part >= SHARE_WARN ? 'warn' : 'ok';
-
-function memory(info: Info): Check {
-  const [used, most] = [number(info, 'used_memory'), number(info, 'maxmemory')];
-  if (most === 0) {
-    const total = number(info, 'total_system_memory');
-    const of = total > 0 ? ` of ${megabytes(total)} in the machine` : '';
-    const detail = `${megabytes(used)}${of}, no maxmemory: when memory runs out, the system ends Redis; set a limit, and orders are refused before`;
-    const isNearlyFull = total > 0 && share(used / total) === 'fail';
-    return { name: 'memory', verdict: isNearlyFull ? 'fail' : 'warn', detail };
-  }
-  const percent = Math.round((used / most) * 100);
-  return {
-    name: 'memory',
-    verdict: share(used / most),
-    detail: `${megabytes(used)}, ${percent} % of maxmemory`,
-  };
 }
 
 function connections(info: Info): Check {
@@ -314,16 +280,4 @@ async function exchange(options: DoctorOptions, nowMs: number): Promise<Check[]>
   const lost = Number(failed ?? 0);
   const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
   return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];
-}
-
-/** Checks the backlog of the slowest reader of the outbox: beyond BACKLOG_MAX new orders are refused. */
-async function outbox({ redis, keys, readers: names }: DoctorOptions, nowMs: number): Promise<Check> {
-  const { length, readers } = await createOutboxLag({ redis, keys, readers: names, now: () => nowMs }).look();
-  const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
-  const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
-  const late = readers.find(({ reader, seconds }) => reader === 'settlement' && seconds > LAG_WARN_SEC);
-  const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN || late ? 'warn' : 'ok';
-  const idle = late ? `; settlement has stood for ${Math.round(late.seconds)} s: does a worker run?` : '';
-  const who = most === 0 ? 'every reader has finished' : `${slowest} is ${most} behind${idle}`;
-  return { name: 'outbox', verdict, detail: `${length} entries kept, ${who}` };
 }

@@ -1,7 +1,11 @@
+import { holderOf } from '../redis/holder';
 import type { Keys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { epoch } from './doctor-epoch';
+import { examineFilling } from './doctor-memory';
+import { outbox } from './doctor-outbox';
+import { infoOf } from './info';
 import { examineRuns } from './runs';
 
 /** Whether a worker holds the lease of settlement, which every worker takes within seconds. */
@@ -18,11 +22,18 @@ export async function worker(redis: RedisClient, keys: Keys): Promise<Check> {
 export async function examineWatched(
   redis: RedisClient,
   shards: readonly Keys[],
+  /** Those of the outbox. */
+  readers: readonly string[],
   nowMs: number,
 ): Promise<readonly Check[]> {
   const [first] = shards;
   const ofShard = async (keys: Keys, shard: number): Promise<readonly Check[]> => {
-    const checks = [await epoch(redis, keys, nowMs), await worker(redis, keys)];
+    const checks = [
+      await epoch(redis, keys, nowMs),
+      await worker(redis, keys),
+      await outbox({ redis, keys, readers }, nowMs),
+      ...examineFilling(await infoOf(holderOf(redis, keys))),
+    ];
     return shards.length === 1
       ? checks
       : checks.map((check) => ({ ...check, name: `${check.name}-${shard}` }));

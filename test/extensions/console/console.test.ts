@@ -47,7 +47,7 @@ test('the overview warns of a worker that is not there, of missing backups and a
   const names = async (): Promise<string[]> =>
     (await get('/admin/overview')).body.warnings.map(({ name }: { name: string }) => name);
   await create({ question: 'Is it watched?' });
-  expect(await names()).toEqual(['worker', 'backup', 'audit']);
+  expect(await names()).toEqual(['worker', 'backup', 'audit', 'resolution']);
   const { redis, keys } = exchange.store;
   await redis.hset(keys.runs, {
     'backup:succeeded': Date.now(),
@@ -57,11 +57,15 @@ test('the overview warns of a worker that is not there, of missing backups and a
   await redis.hset(keys.epoch, 'lost', Date.now());
   const { warnings } = (await get('/admin/overview')).body;
   expect(warnings).toEqual([
-    { name: 'epoch', detail: expect.stringContaining('Redis lost its data') },
-    { name: 'worker', detail: expect.stringContaining('trades do not settle') },
-    { name: 'audit', detail: expect.stringMatching(/^failed at 2/) },
+    { name: 'epoch', level: 'red', detail: expect.stringContaining('Redis lost its data') },
+    { name: 'worker', level: 'red', detail: expect.stringContaining('trades do not settle') },
+    { name: 'audit', level: 'red', detail: expect.stringMatching(/^failed at 2/) },
+    { name: 'resolution', level: 'amber', detail: '1 market has ended and no result' },
   ]);
   await redis.hdel(keys.epoch, 'lost');
+  const { body } = await get('/readyz?verbose');
+  expect(body.warnings).toEqual(warnings.slice(1));
+  expect((await get('/readyz')).body.warnings).toBeUndefined();
 });
 
 test('the preview of a resolution counts holders, winners, payouts and orders, and changes nothing', async () => {

@@ -77,7 +77,7 @@ describe('a web process in production', () => {
       })
     ).status;
 
-  test.each(['/admin/settlements', '/metrics', '/operate', '/admin/queues/'])(
+  test.each(['/admin/settlements', '/metrics', '/operate', '/admin/queues/', '/readyz?verbose'])(
     '%s exists for a private address, and not for another one, with the token too',
     async (path) => {
       expect(await ask(path)).not.toBe(404);

@@ -3,6 +3,7 @@ import type { MarketView } from '../../../exchange/facts';
 import { MARKET_STATUSES, type MarketId, type OutcomeIndex } from '../../../exchange/market';
 import type { Context } from '../../../http/context';
 import { type AnyEndpoint, ok, parameter, read } from '../../../http/endpoint';
+import { isEnded, warningsOf } from '../../../http/warnings';
 import { presentOwnMarket } from '../../../wire/answers/market';
 import { PAGE_SIZES } from '../../../wire/pages';
 import { PATHS } from '../../../wire/paths';
@@ -34,8 +35,14 @@ export function consoleEndpoints(
   const state = read(
     CONSOLE_PATHS.overview,
     async () => {
-      const [facts, mode, webs] = await Promise.all([overview(), reads.mode(), replicas()]);
-      return ok(presentOverview({ ...facts, ...mode, replicas: webs, nowMs: Math.trunc(reads.clock()) }));
+      const [facts, mode, webs, warnings] = await Promise.all([
+        overview(),
+        reads.mode(),
+        replicas(),
+        warningsOf(context),
+      ]);
+      const nowMs = Math.trunc(reads.clock());
+      return ok(presentOverview({ ...facts, ...mode, replicas: webs, warnings, nowMs }));
     },
     'admin',
   );
@@ -92,12 +99,6 @@ export function consoleEndpoints(
   );
 
   return [state, markets, ending, orders];
-}
-
-/** Trading has ended and no holder is paid yet, so an operator must resolve the market. */
-function isEnded({ state: { status }, texts: { closesAtMs } }: MarketView, nowMs: number): boolean {
-  if (status === 'CLOSED') return true;
-  return (status === 'OPEN' || status === 'PAUSED') && closesAtMs !== null && closesAtMs <= nowMs;
 }
 
 const isOf = (market: MarketView, status: (typeof STATUSES)[number] | undefined, nowMs: number): boolean =>

@@ -1,4 +1,3 @@
-import type { Check } from '../../../store/health/doctor';
 import type { DurabilityChecks } from '../../../store/health/durability';
 import { infoOf, number } from '../../../store/health/info';
 import type { OutboxLag } from '../../../store/outbox/lag';
@@ -15,8 +14,6 @@ export interface Overview {
     readonly durability: string;
     readonly eviction: string | null;
   };
-  /** The problem in words. */
-  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
   readonly outbox: OutboxLag;
   readonly settlements: {
     readonly unconfirmed: number;
@@ -35,7 +32,6 @@ interface OverviewDeps {
   };
   readonly standings: Pick<DurabilityChecks, 'refresh'>;
   readonly now: () => number;
-  readonly watched: () => Promise<readonly Check[]>;
 }
 
 /** The memory of every Redis that has a shard. */
@@ -51,14 +47,13 @@ export async function memoryOf({ redis, shards }: Pick<OverviewDeps, 'redis' | '
 
 /** Reads Redis now; rejects when Redis does not respond. */
 export function createOverview(deps: OverviewDeps) {
-  const { outboxLag, settlements, standings, now, watched } = deps;
+  const { outboxLag, settlements, standings, now } = deps;
   return async (): Promise<Overview> => {
-    const [memory, outbox, counts, { durability, eviction }, checks] = await Promise.all([
+    const [memory, outbox, counts, { durability, eviction }] = await Promise.all([
       memoryOf(deps),
       outboxLag.look(),
       settlements.counts(),
       standings.refresh(),
-      watched(),
     ]);
     const { unsettled, oldestMs, failed } = counts;
     return {
@@ -67,9 +62,6 @@ export function createOverview(deps: OverviewDeps) {
         durability,
         eviction,
       },
-      warnings: checks
-        .filter(({ verdict }) => verdict !== 'ok')
-        .map(({ name, detail }) => ({ name, detail })),
       outbox,
       settlements: {
         unconfirmed: unsettled,

@@ -1,6 +1,7 @@
 import type { MarketTerms, OutcomeIndex } from '../../../exchange/market';
 import type { Mode } from '../../../exchange/status';
 import { formatMicro } from '../../../exchange/units';
+import type { Warning } from '../../../http/warnings';
 
 export interface OverviewFacts {
   readonly mode: Mode;
@@ -12,7 +13,7 @@ export interface OverviewFacts {
     readonly durability: string;
     readonly eviction: string | null;
   };
-  readonly warnings: readonly { readonly name: string; readonly detail: string }[];
+  readonly warnings: readonly Warning[];
   readonly outbox: {
     readonly length: number;
     readonly added: number;

@@ -21,16 +21,10 @@ export const CONSOLE_SCHEMAS: Readonly<Record<string, Json>> = {
       durability: choice(['replicated', 'always', 'everysec', 'none', 'unknown']),
       eviction: nullable(text('The `maxmemory-policy` of Redis; null where CONFIG is closed.')),
     }),
-    warnings: array(
-      object({
-        name: text('The subject, as `exchange doctor` names it.'),
-        detail: text('The problem in words.'),
-      }),
-      {
-        description:
-          'The problems that need a look: a new epoch, lost data, no worker, an old or failed backup or audit, a node of the chain that is set aside.',
-      },
-    ),
+    warnings: array(ref('Warning'), {
+      description:
+        'The problems that need an operator: a new epoch, lost data, no worker, a backlog, a Redis that is full or cannot write, an old or failed backup or audit, a failed settlement of the last day, a node of the chain that is set aside, and markets that have ended without a result.',
+    }),
     outbox: object({
       length: integer('The number of its entries.'),
       added: integer('The number of entries that it ever had; each is a command or another change.'),

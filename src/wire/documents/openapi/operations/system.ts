@@ -9,7 +9,8 @@ import {
 import { PATHS } from '../../../paths';
 import { CONTRACTS, EIP712 } from '../examples/market';
 import { LISTED_AT, MATCHED_MS } from '../examples/story';
-import type { Operations } from '../operation';
+import { type Operations, query } from '../operation';
+import { choice } from '../schema';
 
 export const SYSTEM_OPERATIONS: Operations = {
   [`GET ${PATHS.livez}`]: {
@@ -25,7 +26,9 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'Readiness of the process',
     description:
-      'A probe for the load balancer: Redis answers, the scripts run, and the process is not stopping. On a cluster it answers 503 while the slot of the book moves. No rate limit applies.',
+      'A probe for the load balancer: Redis answers, the scripts run, and the process is not stopping. On a cluster it answers 503 while the slot of the book moves. No rate limit applies. With `verbose` it has what needs an operator, as `GET /admin/overview` has it, and only the addresses of OPERATOR_ADDRESSES are served.',
+    parameters: [query('verbose', 'Also `warnings`; it needs no value.', choice(['', 'true']), 'true')],
+    codes: ['NOT_FOUND'],
     success: {
       description: 'The process can serve requests.',
       schema: 'Ready',

@@ -62,9 +62,15 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         description:
           'Only with several shards: whether each answers, by its number. The process is ready without one of them, except the first, and answers requests about it with 503.',
       },
+      warnings: array(ref('Warning'), { description: 'Only with `verbose`: what needs an operator.' }),
     },
-    ['shards', 'replicaLagBytes'],
+    ['shards', 'replicaLagBytes', 'warnings'],
   ),
+  Warning: object({
+    name: text('The subject, as `exchange doctor` names it.'),
+    level: described(choice(['red', 'amber']), 'The urgency: red needs an operator now, amber soon.'),
+    detail: text('The problem in words.'),
+  }),
   Version: object({
     version: text('The version of the program.'),
     commit: nullable(text('The commit that the program was built from; it is null when unknown.')),
