@@ -122,7 +122,8 @@ async function tellOfPayout(before: Balances | null, now: Balances): Promise<voi
       market.resolution.outcomeIndex === null
         ? 'void'
         : `resolved: ${nameOf(market, market.resolution.outcomeIndex)}`;
-    tell(`${market.question} It is ${end}. You were paid ${dollars(micro)}.`, micro > 0 ? 'good' : 'plain');
+    const words = micro > 0 ? `You were paid ${dollars(micro)}.` : 'Your shares paid nothing.';
+    tell(`${market.question} It is ${end}. ${words}`, micro > 0 ? 'good' : 'plain');
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Category, Market } from 'ctf-exchange-client';
 import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
 import { useCell } from './cell';
-import { isOver } from './exchange-state';
-import { isHelpShown, tickPips } from './keys';
+import { config, fundsWords, isOver } from './exchange-state';
+import type { Found } from './found';
+import { keyDialog, tickPips } from './keys';
 import { lazy } from './lazy';
 import { listQuery, PLAIN } from './list-query';
 import { type Shown, useMarketNamed, useShown } from './market-data';
@@ -21,7 +22,7 @@ import { Toasts } from './parts/toasts';
 import { TopBar } from './parts/top-bar';
 import { TradeBar } from './parts/trade-bar';
 import { Trades } from './parts/trades';
-import { view } from './route';
+import { settleOn, view } from './route';
 import { enterMarket } from './ticket-state';
 import { unseen } from './toasts';
 import { pipsOf } from './units';
@@ -76,20 +77,21 @@ const App = () => {
   // Without a choice the busiest market is shown, and stays while the list changes.
   const first = useRef<string | null>(null);
   first.current ??= list.markets?.[0]?.slug ?? null;
-  const { market, isMissing } = useMarketNamed(named ?? first.current, list.markets);
-  const shown = useShown(market);
+  const found = useMarketNamed(named ?? first.current, list.markets);
+  const { value: market } = found;
+  const shown = useShown(market, named === null ? list.markets !== null : found.isMissing);
   useEntering(market);
-  // There is no such market, or no market yet.
-  const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
-  const isEmpty = isMissing || (hasNone && market === null);
+  useEffect(() => {
+    if (market && at.name === 'market' && named === null) settleOn(market.slug);
+  }, [market?.id, at]);
+  const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN && named === null;
   useTitle(market);
-  const isHelp = useCell(isHelpShown);
 
   const markets = useListOnce(list, categories, market?.id ?? null);
   return (
     <>
-      <a class="skip" href="#ticket">
-        To the order ticket
+      <a class="skip" href={at.name === 'market' && shown ? '#ticket' : '#content'}>
+        {at.name === 'market' && shown ? 'To the order ticket' : 'To the content'}
       </a>
       <TopBar />
       <ExchangeBar />
@@ -115,44 +117,53 @@ const App = () => {
       ) : (
         <div class="layout layout-market">
           {markets}
-          <MarketPage market={market} shown={shown} isMissing={isMissing} isEmpty={isEmpty} />
+          <MarketPage found={found} shown={shown} hasNone={hasNone} />
         </div>
       )}
       <Foot />
       <TradeBar shown={at.name === 'market' ? shown : null} />
       <Toasts />
-      {isHelp && <KeyHelp />}
+      {useCell(keyDialog) && <KeyDialog />}
     </>
   );
 };
 
 const PortfolioPage = lazy(async () => (await import('./portfolio/page')).PortfolioPage);
 const MyPosition = lazy(async () => (await import('./parts/later')).LATER.MyPosition, null);
-const KeyHelp = lazy(async () => (await import('./parts/later')).LATER.KeyHelp, null);
+const KeyDialog = lazy(async () => (await import('./parts/later')).LATER.KeyDialog, null);
 const PersonPage = lazy(async () => (await import('./parts/person-page')).PersonPage);
 const MarketsPage = lazy(async () => (await import('./parts/markets-page')).MarketsPage);
 const EventPage = lazy(async () => (await import('./parts/event-page')).EventPage);
 
-interface MarketPageProps extends ShownProps {
-  readonly isMissing: boolean;
-  readonly isEmpty: boolean;
+interface MarketPageProps {
+  readonly found: Found<Market>;
+  readonly shown: Shown | null;
+  readonly hasNone: boolean;
 }
 
-const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => {
+/** Why there is no market to show; null while it is loading, too. */
+const lackOf = ({ value, isMissing, failure }: Found<Market>, hasNone: boolean) =>
+  value ? null : isMissing ? (
+    <Notice title="Market not found">Choose one from the list.</Notice>
+  ) : failure !== null ? (
+    <Notice title="The market could not be loaded">{failure}</Notice>
+  ) : hasNone ? (
+    <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
+  ) : null;
+
+const MarketPage = ({ found, shown, hasNone }: MarketPageProps) => {
   const hasColumn = useCell(isVast);
+  const { value: market } = found;
+  const lack = lackOf(found, hasNone);
   return (
     <>
-      <main class="main">
-        {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
-        {isEmpty && !isMissing && (
-          <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
-        )}
-        {!isEmpty && <MarketView market={market} shown={shown} />}
+      <main class="main" id="content">
+        {lack ?? <MarketView market={market} shown={shown} />}
         <MarketTabs market={market} shown={shown} />
       </main>
-      {!isEmpty && hasColumn && <BookAndTrades market={market} shown={shown} />}
+      {!lack && hasColumn && <BookAndTrades market={market} shown={shown} />}
       <aside class="side" aria-label="Trade">
-        {!isEmpty && <Ticket shown={shown} />}
+        {!lack && <Ticket shown={shown} />}
         <HowItWorks />
         {shown && <MyPosition shown={shown} />}
       </aside>
@@ -196,7 +207,7 @@ const BookAndTrades = ({ market, shown }: ShownProps) => {
 
 const Foot = () => (
   <footer class="foot">
-    <span>All funds here are for testing.</span>
+    <span>{fundsWords(useCell(config))}</span>
     <a href="/docs">API documentation</a>
     <span>
       Charts by <a href="https://www.tradingview.com/">TradingView</a>

@@ -43,7 +43,9 @@ export interface Drawing {
 }
 
 /** A label of the scale, as every chance on the page is written. */
-const labelOf = (value: number): string => percent(Math.round(value * PIPS_PER_POINT), PIPS_PER_POINT);
+const labelOf = (value: number): string =>
+  // The library may choose steps of 2.5 points.
+  percent(Math.round(value * PIPS_PER_POINT), Number.isInteger(value) ? PIPS_PER_POINT : 1);
 const labelOfFine = (value: number): string => percent(Math.round(value * PIPS_PER_POINT), 1);
 const formatOf = (minMove: number) => ({
   type: 'custom' as const,
@@ -74,7 +76,8 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
       borderVisible: false,
       entireTextOnly: true,
       minimumWidth: 48,
-      scaleMargins: { top: 0.12, bottom: 0.12 },
+      // `widened` leaves room above and below the line, except beyond 0 and 100.
+      scaleMargins: { top: 0.02, bottom: 0.02 },
     },
     timeScale: {
       borderVisible: false,
@@ -178,12 +181,15 @@ function createMarks(element: HTMLElement, series: ISeriesApi<'Area'>, shown: Re
 }
 
 const RANGE_MIN = 4;
+/** Room above and below the line, as a part of its height. */
+const ROOM = 0.15;
 
 /** A constant price is a line in the middle, not noise across the whole height; the scale never exceeds 0 and 100. */
 function widened(info: { priceRange: { minValue: number; maxValue: number } | null } | null) {
   if (!info?.priceRange) return info;
   const { minValue, maxValue } = info.priceRange;
-  const lacking = Math.max(0, RANGE_MIN - (maxValue - minValue)) / 2;
+  const range = maxValue - minValue;
+  const lacking = Math.max(RANGE_MIN - range, 0) / 2 + ROOM * Math.max(range, RANGE_MIN);
   const priceRange = {
     minValue: Math.max(0, minValue - lacking),
     maxValue: Math.min(100, maxValue + lacking),

@@ -11,14 +11,35 @@ export const exchangeState: Cell<Pick<ExchangeState, 'mode' | 'message'> | null>
 export const config: Cell<ExchangeConfig | null> = cell<ExchangeConfig | null>(null);
 
 live.onExchange(({ mode, message }) => exchangeState.set({ mode, message }));
-client.config().then(
-  (known) => {
-    config.set(known);
-    // The message of the socket is newer.
-    if (exchangeState.get() === null) exchangeState.set(known);
-  },
-  () => undefined,
-);
+const RETRY_MS = 3_000;
+
+function loadConfig(): void {
+  client.config().then(
+    (known) => {
+      config.set(known);
+      // The message of the socket is newer.
+      if (exchangeState.get() === null) exchangeState.set(known);
+    },
+    () => setTimeout(loadConfig, RETRY_MS),
+  );
+}
+loadConfig();
+
+type Funds = Pick<ExchangeConfig, 'funds' | 'network'>;
+
+/** Whether an order spends money that is worth something; unknown counts as real. */
+export const isReal = (known: Funds | null): boolean =>
+  known === null || (known.funds === 'chain' && known.network === 'mainnet');
+
+/** What an order spends here. */
+export const fundsWords = (known: Funds | null): string =>
+  known === null
+    ? ''
+    : isReal(known)
+      ? 'Real funds on BNB Chain.'
+      : known.funds === 'chain'
+        ? 'Test network: these funds have no value.'
+        : 'Test funds: they have no value.';
 
 const ENDED: Readonly<Record<string, string>> = {
   RESOLVED: 'This market is resolved',

@@ -1,31 +1,32 @@
-import { account, isOpen, reloadAccount } from './account-data';
+import { account, isOpen } from './account-data';
 import { type Cell, cell } from './cell';
-import { client } from './exchange';
 import { exchangeState } from './exchange-state';
+import { keep, kept } from './local-storage';
 import { outcome, side, typePrice } from './ticket-state';
 import { tell } from './toasts';
 import { centsField, PIPS_ONE, pipsTyped } from './units';
-import { wordsFor } from './words';
 
-export const isHelpShown: Cell<boolean> = cell(false);
+/** What a key has opened. */
+export const keyDialog: Cell<'help' | 'cancel' | null> = cell<'help' | 'cancel' | null>(null);
+
+const OFF = 'keys-off';
+/** Whether single keys do nothing; it stays so in this browser. */
+export const areKeysOff: Cell<boolean> = cell(kept(OFF) !== null);
+
+export function switchKeys(): void {
+  areKeysOff.set(!areKeysOff.get());
+  keep(OFF, areKeysOff.get() ? 'off' : null);
+}
 
 /** Tick size of the chosen market. */
 export const tickPips: Cell<number> = cell(100);
 
 const BIG_STEP = 10;
 
-async function cancelAll(): Promise<void> {
-  const open = (account.get().orders ?? []).filter(isOpen).length;
-  if (open === 0) return tell('You have no open orders.');
-  if (exchangeState.get()?.mode === 'HALTED')
-    return tell('Trading is halted: orders stay as they are.', 'bad');
-  try {
-    const { count } = await client.cancelAll();
-    tell(`${count} ${count === 1 ? 'order is' : 'orders are'} cancelled.`);
-  } catch (error) {
-    tell(wordsFor(error).text, 'bad');
-  }
-  reloadAccount();
+function askToCancel(): void {
+  if (!(account.get().orders ?? []).some(isOpen)) tell('You have no open orders.');
+  else if (exchangeState.get()?.mode === 'HALTED') tell('Trading is halted: orders stay as they are.', 'bad');
+  else keyDialog.set('cancel');
 }
 
 const ACTS: Readonly<Record<string, () => void>> = {
@@ -34,8 +35,8 @@ const ACTS: Readonly<Record<string, () => void>> = {
   s: () => side.set('SELL'),
   y: () => outcome.set(0),
   n: () => outcome.set(1),
-  x: () => void cancelAll(),
-  '?': () => isHelpShown.set(!isHelpShown.get()),
+  x: askToCancel,
+  '?': () => keyDialog.set(keyDialog.get() === 'help' ? null : 'help'),
 };
 
 /** Arrow keys change the price field by its steps. */
@@ -61,7 +62,7 @@ document.addEventListener('keydown', (event) => {
     return;
   }
   if (document.querySelector('dialog[open]') && event.key !== '?') return;
-  const act = ACTS[event.key];
+  const act = areKeysOff.get() ? undefined : ACTS[event.key];
   if (!act) return;
   act();
   event.preventDefault();

@@ -1,8 +1,10 @@
 import type { BookSides, LiveState, Market, Ticker, Trade, Trading } from 'ctf-exchange-client';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { type Cell, cell } from './cell';
 import { client, live } from './exchange';
+import { type Found, useFound } from './found';
 import { remember } from './market-list-data';
+import { type Inputs, type Judgement, judge, type Standing } from './order-draft';
 import { tell } from './toasts';
 import { aboutPips, nowMs, PIPS_ONE, pipsOf } from './units';
 
@@ -43,6 +45,10 @@ connection.subscribe(() => {
   else if (liveUntilMs.get() !== null) agingTimer = setTimeout(showOld, AWAY_TOLD_MS);
 });
 
+/** A book that may be outdated is no reason to refuse an order. */
+export const judgeNow = (inputs: Inputs, standing: Standing): Judgement =>
+  judge(inputs, connection.get() === 'live' ? standing : { ...standing, book: null, free: null });
+
 /** A market order waits no longer for a book that was right this long ago. */
 const AWAITED_MS_MAX = 10_000;
 const LOOK_MS = 50;
@@ -72,6 +78,25 @@ export function chanceOf({ book, market, trades }: Pick<Shown, 'book' | 'market'
   return told == null ? null : aboutPips(told);
 }
 
+/** What the change of a day is measured from, as a market or a ticker has it. */
+type DayFacts = Pick<Market, 'lastTradePrice' | 'priceChange24h'>;
+
+/** The price of Yes a day ago, or of the first trade of a younger market; null before it. */
+export const openPips = ({ lastTradePrice, priceChange24h }: DayFacts): number | null =>
+  lastTradePrice === null || priceChange24h === null
+    ? null
+    : aboutPips(lastTradePrice) - aboutPips(priceChange24h);
+
+/** The change of the shown chance over 24 hours, by one rule for head, list, cards and chart; 0 when it is unknown. */
+export function dayChange(chance: number | null, facts: DayFacts): number {
+  const open = openPips(facts);
+  return chance === null || open === null ? 0 : chance - open;
+}
+
+/** The facts of the day of a shown market. */
+export const dayFacts = (market: Market, ticker: Ticker | null | undefined): DayFacts =>
+  ticker?.outcomes[0] ?? market;
+
 /** Makes the list show the same chance as the head. */
 export const shownChance: Cell<{ readonly id: string; readonly pips: number } | null> = cell<{
   readonly id: string;
@@ -90,13 +115,16 @@ const IDLE_CHECK_MS = 500;
 /** People cannot read a faster book, and drawing it would take the time that scrolling needs. */
 const DRAWN_EVERY_MS = 50;
 
-/** Without a market there is no book; only the connection counts. */
-function followNothing(): () => void {
-  const check = (): void => connection.set(live.isConnected ? 'live' : 'reconnecting');
+/** Without a market there is no book; only the connection counts, and nothing is live before the exchange has answered. */
+function followNothing(isAnswered: boolean): () => void {
+  const check = (): void => connection.set(isAnswered && live.isConnected ? 'live' : 'reconnecting');
   check();
   const timer = setInterval(check, IDLE_CHECK_MS);
   return () => clearInterval(timer);
 }
+
+/** The total of a market's volume comes with the market alone, so it is read after trades, at most this often. */
+const VOLUME_EVERY_MS = 5_000;
 
 /** Follows a market until `stop`; calls `tell` after changes, at most every DRAWN_EVERY_MS. */
 function follow(market: Market, tell: (shown: Shown) => void): () => void {
@@ -140,6 +168,14 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
       () => undefined,
     );
   };
+  let volumeTimer: ReturnType<typeof setTimeout> | undefined;
+  const loadVolume = (): void => {
+    volumeTimer = undefined;
+    client.market(market.id).then(
+      (now) => change({ market: now }),
+      () => undefined,
+    );
+  };
   loadTrading();
   loadTrades();
   let wasAway = false;
@@ -147,7 +183,10 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
     onBook: (book) => {
       if (book.book) change({ book: { ...book.book, sequence: book.sequence ?? 0 } });
     },
-    onTrade: (trade) => change({ trades: merged(shown.trades ?? [], [trade]) }),
+    onTrade: (trade) => {
+      change({ trades: merged(shown.trades ?? [], [trade]) });
+      volumeTimer ??= setTimeout(loadVolume, VOLUME_EVERY_MS);
+    },
     onTicker: (ticker) => change({ ticker }),
     onMarket: () => loadTrading(),
     onState: (state) => {
@@ -165,6 +204,7 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
   return () => {
     isStopped = true;
     clearTimeout(timer);
+    clearTimeout(volumeTimer);
     cancelAnimationFrame(frame);
     watched.stop();
   };
@@ -176,43 +216,27 @@ function merged(known: readonly Trade[], more: readonly Trade[]): readonly Trade
   return [...byId.values()].sort((a, b) => b.sequence - a.sequence).slice(0, TRADES_MAX);
 }
 
-/** The chosen market; null while it is unknown, or when there is none. */
-export function useShown(market: Market | null): Shown | null {
+/** The chosen market; null while it is unknown, or when there is none, which the exchange `isAnswered` to. */
+export function useShown(market: Market | null, isAnswered: boolean): Shown | null {
   const [shown, setShown] = useState<Shown | null>(null);
   const id = market?.id;
   // Before the next paint, because people wait for the book.
   useLayoutEffect(() => {
-    if (!market) return followNothing();
+    if (!market) return followNothing(isAnswered);
     setShown({ market, trading: null, book: null, trades: null, ticker: null });
     return follow(market, setShown);
-  }, [id]);
+  }, [id, id === undefined && isAnswered]);
   return shown?.market.id === id ? shown : null;
 }
 
 /** The market that an address names, from the list if it is there. */
-export function useMarketNamed(
-  name: string | null,
-  listed: readonly Market[] | null,
-): { readonly market: Market | null; readonly isMissing: boolean } {
-  const [found, setFound] = useState<{ readonly name: string; readonly market: Market | null } | null>(null);
+export function useMarketNamed(name: string | null, listed: readonly Market[] | null): Found<Market> {
   const inList = listed?.find(({ slug, id, conditionId }) => [slug, id, conditionId].includes(name ?? ''));
-  const isKnown = inList !== undefined || found?.name === name;
-  useEffect(() => {
-    if (name === null || isKnown) return;
-    let isCurrent = true;
-    client.market(name).then(
-      (market) => {
-        remember([market]);
-        if (isCurrent) setFound({ name, market });
-      },
-      () => isCurrent && setFound({ name, market: null }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [name, isKnown]);
-  if (name === null) return { market: listed?.[0] ?? null, isMissing: false };
-  if (inList) return { market: inList, isMissing: false };
-  const market = found?.name === name ? found.market : null;
-  return { market, isMissing: found?.name === name && market === null };
+  // Once asked for, it stays known when it leaves the list.
+  const asked = useFound(inList ? null : name, async (wanted) => {
+    const market = await client.market(wanted);
+    remember([market]);
+    return market;
+  });
+  return inList ? { value: inList, isMissing: false, failure: null } : asked;
 }

@@ -2,6 +2,7 @@ import type { Category, Market, Page } from 'ctf-exchange-client';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useCell } from './cell';
 import { client } from './exchange';
+import { failureWords } from './found';
 import { asked, type ListQuery, listQuery } from './list-query';
 import { watchlist } from './watchlist';
 
@@ -20,7 +21,8 @@ export interface MarketList {
   /** Null until the first answer. */
   readonly markets: readonly Market[] | null;
   readonly hasMore: boolean;
-  readonly isFailed: boolean;
+  /** Why the list could not be read the last time. */
+  readonly failure: string | null;
   more(): void;
 }
 
@@ -30,8 +32,8 @@ const PAGE_MAX = 100;
 const REFRESH_MS = 5_000;
 const TYPING_MS = 180;
 
-type Answer = Pick<MarketList, 'markets' | 'hasMore' | 'isFailed'>;
-const NOTHING: Answer = { markets: null, hasMore: false, isFailed: false };
+type Answer = Pick<MarketList, 'markets' | 'hasMore' | 'failure'>;
+const NOTHING: Answer = { markets: null, hasMore: false, failure: null };
 
 /** Requested before anything is drawn; the first list uses it. */
 let early: Promise<Page<Market>> | null =
@@ -85,10 +87,10 @@ export function useMarketList(query: ListQuery): MarketList {
           setAnswer((now) => ({
             markets: keepPlaces(before ? now.markets : null, data),
             hasMore: nextCursor !== null,
-            isFailed: false,
+            failure: null,
           }));
         },
-        () => isCurrent && setAnswer((now) => ({ ...now, isFailed: true })),
+        (error) => isCurrent && setAnswer((now) => ({ ...now, failure: failureWords(error) })),
       );
     };
     const wait = isFirst.current || wanted > PAGE ? 0 : TYPING_MS;

@@ -1,44 +1,165 @@
-import type { Market, NewOrder, Order, Placed, Submission } from 'ctf-exchange-client';
-import { reloadAccount, showOrder } from './account-data';
+import {
+  ExchangeError,
+  type Market,
+  type NewOrder,
+  type Order,
+  type Placed,
+  type SignedOrder,
+  type Signer,
+  type Submission,
+} from 'ctf-exchange-client';
+import { account, isOpen, reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
-import { connection, isLiveSoon, type Shown } from './market-data';
-import { type Inputs, judge, type Standing } from './order-draft';
+import { exchangeState } from './exchange-state';
+import { connection, isLiveSoon, judgeNow, type Shown } from './market-data';
+import type { Inputs, Standing } from './order-draft';
 import { namesOf } from './outcome-names';
+import { forgetSent, keepSent, type SentOrder, sentOrders } from './sent-orders';
 import { signerOf } from './sign-in';
-import { centsOf, lotsOf, shares } from './units';
+import { tell } from './toasts';
+import { centsOf, clockTime, lotsOf, nowMs, shares } from './units';
 import './refusal-words';
 import { type Refused, wordsFor } from './words';
 
 /** The result of an order in words, and the field of the ticket to which they belong. */
 export interface Said extends Refused {
   readonly tone: 'done' | 'refused';
+  /** Whether what it says is still the case; without it, it is until the order is changed. */
+  readonly holds?: (() => boolean) | undefined;
+  /** The page found it by itself, and finds it again until it no longer is. */
+  readonly isJudged?: boolean;
 }
 
-const refusal = (refused: Refused): Said => ({ tone: 'refused', ...refused });
+/** How far an order is: it waits for a right book, the wallet signs it, the exchange has it. */
+export type Step = 'book' | 'signing' | 'sending';
+
+/** What `holds` does not see now stays until the order is changed. */
+const refusal = (refused: Refused, holds?: () => boolean): Said => ({
+  tone: 'refused',
+  ...refused,
+  holds: holds?.() ? holds : undefined,
+});
+
+/** The cause of a refusal that can pass by itself. */
+function causeOf(error: unknown): (() => boolean) | undefined {
+  if (!(error instanceof ExchangeError)) return undefined;
+  const { code } = error;
+  const balances = (): string => JSON.stringify(account.get().balances);
+  const before = balances();
+  if (code === 'INSUFFICIENT_BALANCE') return () => balances() === before;
+  if (code === 'HALTED' || code === 'CANCEL_ONLY') return () => exchangeState.get()?.mode === code;
+  return error.status === 0 || error.status === 503 ? isAway : undefined;
+}
+
+const isAway = (): boolean => connection.get() !== 'live';
 
 /** Checks, signs and sends an order; returns the answer in words. */
-export async function place(inputs: Inputs, shown: Shown, standing: Standing, wallet: Wallet): Promise<Said> {
-  if (inputs.orderType === 'MARKET' && !(standing.book && (await isLiveSoon()))) {
+export async function place(
+  inputs: Inputs,
+  shown: Shown,
+  standing: Standing,
+  wallet: Wallet,
+  onStep: (step: Step) => void = () => undefined,
+): Promise<Said> {
+  if (inputs.orderType === 'MARKET') {
+    if (isAway()) onStep('book');
     const text =
       'The book may be old until the connection is back, so a market order has to wait. A limit order works.';
-    return refusal({ field: 'form', text });
+    if (!standing.book || !(await isLiveSoon())) return refusal({ field: 'form', text }, isAway);
   }
-  // A book that may be outdated is no reason to refuse other orders.
-  const isLive = connection.get() === 'live';
-  const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
-  if ('refused' in judged) return refusal(judged.refused);
+  const judged = judgeNow(inputs, standing);
+  if ('refused' in judged) return { ...refusal(judged.refused), isJudged: true };
   const names = namesOf(shown.market);
   const { tickSize, lotSize, minOrderSize } = shown.market;
   try {
-    const signer = await signerOf(wallet);
-    const placed = await client.placeOrder(signer, shown.trading ?? shown.market.id, judged.order);
-    showOrder(recordOf(judged.order, shown.market, wallet, placed));
+    const placed = await signAndSend(judged.order, shown, await signerOf(wallet), onStep);
+    const record = recordOf(judged.order, shown.market, wallet, placed);
+    showOrder(record);
     reloadAccount();
-    return { tone: 'done', field: 'form', text: happened(inputs, placed, names[inputs.outcome]) };
+    const text = happened(inputs, placed, names[inputs.outcome]);
+    return { tone: 'done', field: 'form', text, holds: isOpen(record) ? () => rests(record) : undefined };
   } catch (error) {
     const words = { side: inputs.side, outcome: names[inputs.outcome], names, tick: tickSize, lot: lotSize };
-    return refusal(wordsFor(error, { ...words, least: minOrderSize }));
+    return refusal(wordsFor(error, { ...words, least: minOrderSize }), causeOf(error));
   }
+}
+
+/** Whether as much of the order still waits as its record says. */
+function rests({ orderHash, remainingSize }: Order): boolean {
+  const now = account.get().orders?.find((order) => order.orderHash === orderHash);
+  return !now || (isOpen(now) && now.remainingSize === remainingSize);
+}
+
+/** The signatures of the orders that this page is sending or asking about. */
+const underWay = new Set<string>();
+
+/** The order is kept in this tab from its signature to its answer, because a reload must not leave its owner in doubt. */
+async function signAndSend(
+  order: NewOrder,
+  { trading, market }: Pick<Shown, 'trading' | 'market'>,
+  signer: Signer,
+  onStep: (step: Step) => void,
+): Promise<Placed> {
+  let sent: SentOrder | null = null;
+  // Where the answer is missing, it stays for `settleSent`.
+  const end = (isAnswered: boolean): void => {
+    if (!sent) return;
+    underWay.delete(sent.body.order.signature);
+    if (isAnswered) forgetSent(sent);
+  };
+  const signTypedData: Signer['signTypedData'] = async (domain, types, value) => {
+    // The exchange refused the one before, and says what to sign instead.
+    end(true);
+    onStep('signing');
+    const signature = await signer.signTypedData(domain, types, value);
+    const signed = { ...value, signature } as unknown as SignedOrder;
+    sent = { marketId: market.id, body: { order: signed, orderType: order.orderType }, atMs: nowMs() };
+    underWay.add(signature);
+    keepSent(sent);
+    onStep('sending');
+    return signature;
+  };
+  try {
+    const placed = await client.placeOrder({ ...signer, signTypedData }, trading ?? market.id, order);
+    end(true);
+    return placed;
+  } catch (error) {
+    const isUnknown = error instanceof ExchangeError && error.isOutcomeUnknown;
+    end(!isUnknown);
+    if (isUnknown) void settleSent();
+    throw error;
+  }
+}
+
+/** A request is booked within this time of its sending, or never. */
+const BOOKED_MS_MAX = 5_000;
+
+/** Says what became of the orders whose answers were lost. */
+export async function settleSent(): Promise<void> {
+  for (const sent of sentOrders()) {
+    const { signature } = sent.body.order;
+    if (underWay.has(signature)) continue;
+    underWay.add(signature);
+    await settle(sent).finally(() => underWay.delete(signature));
+  }
+}
+
+async function settle(sent: SentOrder): Promise<void> {
+  const name = `Your order of ${clockTime(sent.atMs)}`;
+  const waitMs = Math.min(sent.atMs + BOOKED_MS_MAX - nowMs(), BOOKED_MS_MAX);
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  try {
+    // Nothing is booked by this: an order that was booked returns its record.
+    const { replayed } = await client.submitOrder(sent.marketId, sent.body, { dryRun: true });
+    tell(`${name} was ${replayed ? '' : 'not '}placed.`, replayed ? 'good' : 'bad');
+    if (replayed) reloadAccount();
+  } catch (error) {
+    const isRefused = error instanceof ExchangeError && error.status >= 400 && error.status < 500;
+    // The exchange is asked again at the next connection.
+    if (!isRefused || error.code === 'RATE_LIMITED') return;
+    tell(`${name} was not placed.`, 'bad');
+  }
+  forgetSent(sent);
 }
 
 /** Makes a record of the answer, to show it at once; the exchange's own record follows. */

@@ -48,6 +48,7 @@ const filters = (): string => {
 
 function goTo(path: string): void {
   const before = view.get().name;
+  isSheetOpen.set(false);
   if (location.pathname !== path) history.pushState(null, '', path + filters());
   view.set(inAddress());
   // Another market keeps the scroll position; another view begins at its top.
@@ -55,6 +56,12 @@ function goTo(path: string): void {
 }
 
 export const go = (slug: string): void => goTo(linkTo(slug));
+
+/** The address of the market that is shown without a choice: a reload shows the same, whatever the list begins with then. */
+export function settleOn(slug: string): void {
+  history.replaceState(null, '', linkTo(slug) + filters());
+  view.set(inAddress());
+}
 
 /** Puts the filters of the list into the address. */
 export function keepInAddress(query: URLSearchParams): void {
@@ -64,7 +71,19 @@ export function keepInAddress(query: URLSearchParams): void {
   if (text !== location.search) history.replaceState(null, '', location.pathname + text + location.hash);
 }
 
-addEventListener('popstate', () => view.set(inAddress()));
+/** On a phone the ticket is a sheet above the page, and a step of the history: Back closes it, and the market stays. */
+export const isSheetOpen: Cell<boolean> = cell(false);
+
+export function openSheet(): void {
+  if (isSheetOpen.get()) return;
+  history.pushState(null, '', location.href);
+  isSheetOpen.set(true);
+}
+
+addEventListener('popstate', () => {
+  isSheetOpen.set(false);
+  view.set(inAddress());
+});
 
 /** Opens a new tab if the reader requests one. */
 const isPlain = ({ button, ctrlKey, metaKey, shiftKey }: TargetedMouseEvent<HTMLElement>): boolean =>

@@ -19,9 +19,6 @@ export const expiry: Cell<Expiry> = cell<Expiry>('month');
 /** In the format of a date and time field. */
 export const expiryDate: Cell<string> = cell('');
 
-/** On a phone: whether the ticket covers the page. */
-export const isSheetOpen: Cell<boolean> = cell(false);
-
 /** All parts of an order. */
 export const parts: readonly Cell<unknown>[] = [
   ...([side, outcome, orderType, price, shares, amount, expiry, expiryDate] as unknown as Cell<unknown>[]),

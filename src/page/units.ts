@@ -35,8 +35,16 @@ export const centsOf = (price: Decimal): string => `${trimmed(Number(price) * 10
 const SHARES = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 export const shares = (lots: number): string => SHARES.format(lots / LOTS_ONE);
 
+/** "1 share", "10 pairs". */
+export const counted = (lots: number, name: 'share' | 'pair'): string =>
+  `${shares(lots)} ${name}${lots === LOTS_ONE ? '' : 's'}`;
+
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 export const dollars = (micro: number): string => DOLLARS.format(micro / MICRO_ONE);
+
+/** Money to spend is never rounded up. */
+const CENT_MICRO = 10_000;
+export const wholeCents = (micro: number): number => Math.floor(micro / CENT_MICRO) * CENT_MICRO;
 
 const COMPACT = new Intl.NumberFormat('en-US', {
   style: 'currency',
@@ -71,8 +79,7 @@ export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
 }
 
 /** A difference of two prices in points of a hundred, to a tenth. */
-export const pointsOf = (change: Decimal | null): number =>
-  change === null ? 0 : Math.round(Number(change) * 1_000) / 10;
+export const pointsOf = (pips: number): number => Math.round(pips / 10) / 10;
 
 /** A number that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
 function typed(text: string, decimals: number): number | null {
@@ -114,6 +121,9 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 const DAY_MS = 86_400_000;
 
+/** "14:02". */
+export const clockTime = (ms: number): string => TIME.format(new Date(ms)).slice(0, 5);
+
 /** Shows the time of a recent moment, the day of an older one. */
 export function when(iso: string): string {
   const at = new Date(iso);
@@ -141,6 +151,17 @@ export function lasting(ms: number): string {
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} days`;
 }
+
+/** The moment of a deadline, as this browser writes it, with its time zone. */
+const DEADLINE = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+export const deadlineOf = (iso: string): string => DEADLINE.format(new Date(iso));
 
 export const dateOf = (iso: string): string => DATE.format(new Date(iso));
 

@@ -48,10 +48,10 @@ const nearestSizes = ({ nearest }: Facts): string =>
 function shortOf({ required, available, asset }: Facts, { side, outcome, names }: Ticket): string {
   if (required === undefined || available === undefined) return 'Your free balance does not cover this.';
   if (asset === 'COLLATERAL' || (asset === undefined && side === 'BUY')) {
-    return `This needs $${amount(required)} and you have $${amount(available)} free. Buy less, cancel open orders, or get test funds.`;
+    return `This needs $${amount(required)} and you have $${amount(available)} free. Buy less, cancel open orders, or add funds.`;
   }
   const held = asset === 'NO' ? (names?.[1] ?? 'No') : asset === 'YES' ? (names?.[0] ?? 'Yes') : outcome;
-  return `You would sell ${amount(required)} ${held} shares and have ${amount(available)} free. Sell less, or cancel orders that hold them.`;
+  return `You would sell ${amount(required)} ${held} ${Number(required) === 1 ? 'share' : 'shares'} and have ${amount(available)} free. Sell less, or cancel orders that hold them.`;
 }
 
 const PRICE: Readonly<Record<string, Say>> = {
@@ -77,7 +77,7 @@ const SHARES: Readonly<Record<string, Say>> = {
   FOK_NOT_FILLED: ({ available }) =>
     available === undefined
       ? 'The book cannot fill all of it at this price, so nothing was bought or sold.'
-      : `Only ${amount(available)} shares are available at this price, so nothing was traded. Enter fewer, change the price, or choose another type.`,
+      : `Only ${amount(available)} ${Number(available) === 1 ? 'share is' : 'shares are'} available at this price, so nothing was traded. Enter fewer, change the price, or choose another type.`,
 };
 
 export const again = 'Please try again in a moment.';

@@ -3,6 +3,7 @@ import {
   levels,
   place,
   plain,
+  QUESTION,
   startBrowserStage,
   state,
   takeTestWallet,
@@ -34,5 +35,23 @@ describeInBrowser('the server goes away', () => {
     expect((await levels(page)).bids[0]).toEqual({ price: '0.51', size: '12.34' });
     await soon(() => page.getByTestId('account').getAttribute('data-address')).toBe(address);
     expect(await place(visit, { price: '33', shares: '2' })).toMatch(/^Order placed/);
+  });
+
+  test('while Redis is silent a visitor reads that nothing answers, not that the market is missing, and nothing is called live', async () => {
+    const { page } = await stage.open();
+    stage.silenceRedis();
+    try {
+      await page.goto(`${stage.url}/m/${stage.market.slug}`);
+      await page.getByText('The market could not be loaded').waitFor();
+      await soon(() => page.locator('.notice').allTextContents()).toContainEqual(
+        expect.stringContaining('The exchange cannot answer right now. The page keeps trying.'),
+      );
+      await state(page, 'reconnecting');
+      await soon(() => page.getByText(/not found|Is this device online/).count()).toBe(0);
+    } finally {
+      stage.wakeRedis();
+    }
+    await page.getByRole('heading', { level: 1, name: QUESTION }).waitFor();
+    await state(page, 'live');
   });
 });

@@ -6,8 +6,20 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
+import { ADMIN_TOKEN } from '../support/settings';
 import { eventually, soon, until } from '../support/waiting';
 
+/** As many as the page keeps. */
+const TRADES_SHOWN = 40;
+/** What the chart writes at its scale of chances. */
+const KEEP_LABELS = `
+  window.labels = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    if (/%$/.test(text)) window.labels.push(text);
+    return fillText.call(this, text, ...rest);
+  };
+`;
 const VAST = { width: 2_200, height: 1_100 };
 
 describeInBrowser('what traders look at besides the ticket', () => {
@@ -41,19 +53,93 @@ describeInBrowser('what traders look at besides the ticket', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test('a row of the list is 56 pixels high and tells the change of the day', async () => {
+  test('a row of the list is 56 pixels high and tells the change of the day, as head and chart do, and the volume moves', async () => {
+    const { page } = visit;
     expect((await row().boundingBox())?.height).toBe(56);
-    await soon(() => row().textContent()).not.toMatch(/[▲▼]/);
+    await soon(() => row().textContent()).toContain('▼ 2.5 points today');
     await stage.trader().submit(stage.market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 9_500 });
-    await row().filter({ hasText: '▲ 5 points today' }).waitFor();
+    await stage.rest({ side: 'BUY', outcome: 0, pips: 5_900, lots: 100 });
+    await row().filter({ hasText: '▲ 4.5 points today' }).waitFor();
+    await page.locator('.head-change').filter({ hasText: '▲ 4.5 points today' }).waitFor();
+    await page.locator('.chart-change').filter({ hasText: '+4.5' }).waitFor();
+    const { body } = await stage.web().client.get(`/markets/${stage.market.id}`);
+    await soon(() => page.locator('.head-facts').textContent()).toContain(
+      `$${Math.round(Number(body.volume))} volume`,
+    );
+  });
+
+  test('the view without a choice has the address of its market, so that a reload shows the same', async () => {
+    const first = await stage.open({}, undefined, '/');
+    await first.page.waitForURL(/\/m\/[^/]+$/);
+    const question = await first.page.getByRole('heading', { level: 1 }).textContent();
+    await first.page.reload();
+    await soon(() => first.page.getByRole('heading', { level: 1 }).textContent()).toBe(question);
+    await first.page.context().close();
+  });
+
+  test('the page says what kind of funds an order spends, as the exchange does', async () => {
+    await visit.page.locator('.foot', { hasText: 'Test funds: they have no value.' }).waitFor();
+    for (const [network, words] of [
+      ['testnet', 'Test network: these funds have no value.'],
+      ['mainnet', 'Real funds on BNB Chain.'],
+    ] as const) {
+      const other = await stage.open({}, (page) =>
+        page.route('**/config', async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, json: { ...(await response.json()), network, funds: 'chain' } });
+        }),
+      );
+      await other.page.locator('.foot', { hasText: words }).waitFor();
+      await other.ticket.filter({ hasText: words }).waitFor();
+      await soon(() => other.page.getByRole('button', { name: 'Test wallet' }).count()).toBe(
+        network === 'mainnet' ? 0 : 1,
+      );
+      await other.page.context().close();
+    }
+  });
+
+  test('what is resolved ends at its payout: the scale stays between 0 and 100 in even steps, and so does the line of its card', async () => {
+    const over = await stage.openMarket({ question: 'Is it decided?', minOrderSize: '1' });
+    await stage.maker.submit(over, { side: 'BUY', outcome: 0, pips: 5_000, lots: 10_000 });
+    for (let i = 0; i < TRADES_SHOWN; i++)
+      await stage.trader().submit(over, { side: 'BUY', outcome: 1, pips: 5_000, lots: 100 });
+    const sent = { token: ADMIN_TOKEN, body: { outcomeIndex: 0 } };
+    await stage.web().client.post(`/admin/markets/${over.id}/resolve`, sent);
+    const { page } = await stage.open({}, (fresh) => fresh.addInitScript(KEEP_LABELS), `/m/${over.slug}`);
+    const scale = async (): Promise<number[]> =>
+      [...new Set(await page.evaluate<string[]>('window.labels'))].map((text) => Number.parseFloat(text));
+    await eventually(scale, (values) => {
+      expect(values.length).toBeGreaterThan(2);
+      expect(Math.min(...values)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...values)).toBe(100);
+    });
+    const sorted = (await scale()).sort((a, b) => a - b);
+    expect(new Set(sorted.slice(1).map((value, at) => value - (sorted[at] ?? 0))).size).toBe(1);
+    // With a full list of trades nothing is below the foot.
+    await page
+      .getByTestId('trade')
+      .nth(TRADES_SHOWN - 1)
+      .waitFor();
+    const below = await page.evaluate<number>(
+      'document.documentElement.scrollHeight - Math.max(innerHeight, Math.ceil(document.querySelector(".foot").getBoundingClientRect().bottom + scrollY))',
+    );
+    expect(below).toBeLessThanOrEqual(0);
+    await page.goto(`${stage.url}/explore?show=RESOLVED`);
+    const line = page.locator(`[data-testid=market-card][data-market-id="${over.id}"] polyline`);
+    await line.waitFor({ state: 'attached' });
+    await soon(() => line.getAttribute('points')).toMatch(/ 100\.0,0\.0$/);
+    await page.keyboard.press('Tab');
+    const skip = await page.evaluate<string>('document.activeElement.getAttribute("href")');
+    await page.locator(skip).waitFor();
+    await page.context().close();
   });
 
   test('the book is drawn by its depth, and puts prices of 5 cents together', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Depth', exact: true }).click();
     const depth = page.getByTestId('depth');
-    await depth.getByRole('img', { name: 'Depth of Yes: bids for 400 shares, offers of 195' }).waitFor();
-    await soon(() => depth.textContent()).toContain('400 wanted at 45¢ or more');
+    await depth.getByRole('img', { name: 'Depth of Yes: bids for 401 shares, offers of 195' }).waitFor();
+    await soon(() => depth.textContent()).toContain('401 wanted at 45¢ or more');
     await page.getByRole('button', { name: 'Depth', exact: true }).click();
     await stage.rest({ side: 'BUY', outcome: 0, pips: 4_600, lots: 500 });
     await page.getByLabel('Grouping').selectOption({ label: '5¢' });

@@ -5,6 +5,7 @@ import {
   fillIn,
   place,
   reason,
+  said,
   startBrowserStage,
   submit,
   takeTestWallet,
@@ -12,11 +13,14 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { soon } from '../support/waiting';
 
+/** After this time without an answer the page says so. */
+const LATE_MS = 3_000;
+
 /** A browser's wallet as the page sees it: EIP-1193 in front, a real key behind. */
 function createWallet() {
   const wallet = Wallet.createRandom();
   const asked: string[] = [];
-  const own = { chainId: '0x1', declines: false };
+  const own = { chainId: '0x1', declines: false, answers: Promise.resolve() };
 
   async function answer(method: string, params: readonly unknown[]): Promise<unknown> {
     asked.push(method);
@@ -33,6 +37,7 @@ function createWallet() {
       case 'personal_sign':
         return { result: await wallet.signMessage(getBytes(String(params[0]))) };
       case 'eth_signTypedData_v4': {
+        await own.answers;
         const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
         const { EIP712Domain, ...rest } = types;
         const isWhole =
@@ -84,6 +89,19 @@ describeInBrowser('the wallet of the browser', () => {
     await account.waitFor();
     expect(await place(visit, { price: '30', shares: '10' })).toMatch(/^Order placed: 10 at 30¢/);
     expect(wallet.asked.filter((method) => method === 'personal_sign')).toHaveLength(1);
+    // As long as the wallet is open nothing is sent, and the page does not say that anything is.
+    let sign = (): void => undefined;
+    wallet.own.answers = new Promise((resolve) => {
+      sign = resolve;
+    });
+    await visit.page.clock.install();
+    await fillIn(visit, { price: '32', shares: '10' });
+    await submit(visit);
+    await visit.ticket.getByRole('button', { name: 'Confirm in your wallet' }).waitFor();
+    await visit.page.clock.fastForward(LATE_MS);
+    await soon(() => visit.ticket.locator('.ticket-said').textContent()).not.toMatch(/No answer|sent/);
+    sign();
+    expect(await said(visit)).toMatch(/^Order placed: 10 at 32¢/);
     wallet.own.declines = true;
     await fillIn(visit, { price: '31', shares: '10' });
     await submit(visit);

@@ -1,4 +1,5 @@
-import { type BrowserStage, fillIn, said, state, submit, type Visit } from '../support/browser-stage';
+import type { Route } from 'playwright-core';
+import { type BrowserStage, fillIn, heard, said, state, submit, type Visit } from '../support/browser-stage';
 import type { OpenMarket } from '../support/trader';
 import { eventually, soon } from '../support/waiting';
 
@@ -75,11 +76,60 @@ export function marketSteps(at: () => At): void {
     await fillIn(visit, { price: '20', shares: '5' });
     await submit(visit);
     await visit.ticket
-      .getByText('No answer yet; the same order is sent again, it cannot run twice.')
+      .getByText('No answer yet; if none comes, the same order is sent again, which cannot run twice.')
       .waitFor();
     answer();
     expect(await said(visit)).toBe('Order placed: 5 at 20¢ now wait in the book.');
     await page().unroute(PLACING);
+  });
+
+  test('what the ticket says ends with its cause: a cancelled order no longer waits, and a refusal ends with the lack', async () => {
+    const { visit } = at();
+    const order = page().locator('[data-testid=order][data-status=OPEN]').filter({ hasText: 'at 20¢' });
+    await order.getByRole('button', { name: 'Cancel' }).click();
+    await visit.ticket.getByText('You sign the order with your wallet.').waitFor();
+    await soon(() => visit.ticket.getByRole('status').count()).toBe(0);
+    await fillIn(visit, { side: 'Sell', price: '90', shares: '3' });
+    await submit(visit);
+    await visit.ticket
+      .getByRole('alert')
+      .filter({ hasText: 'You would sell 3 Yes shares and have 0' })
+      .waitFor();
+    await splitInto(3);
+    await soon(() => visit.ticket.getByRole('alert').count()).toBe(0);
+  });
+
+  /** Without touching the ticket. */
+  const splitInto = (size: number): Promise<unknown> =>
+    page().evaluate(`(async () => {
+      const { session } = JSON.parse(localStorage.getItem('exchange.session'));
+      const headers = { authorization: 'Bearer ' + session.accessToken, 'content-type': 'application/json' };
+      await fetch('/markets/${market.id}/split', { method: 'POST', headers, body: '{"size":"${size}"}' });
+    })()`);
+
+  test('after a reload the page says what became of an order whose answer was lost', async () => {
+    const { visit } = at();
+    const lost = async (price: string, send: (route: Route) => Promise<unknown>): Promise<void> => {
+      let isSent = (): void => undefined;
+      const sent = new Promise<void>((resolve) => {
+        isSent = resolve;
+      });
+      await page().route(PLACING, (route) => send(route).then(isSent));
+      await fillIn(visit, { price, shares: '5' });
+      await submit(visit);
+      await visit.ticket.getByRole('button', { name: 'Sending…' }).waitFor();
+      await sent;
+      await page().reload();
+      await page().unroute(PLACING);
+    };
+    await lost('20', (route) => route.fetch());
+    await heard(page(), ' was placed.');
+    await lost('21', async () => undefined);
+    await heard(page(), ' was not placed.');
+    const open = page().locator('[data-testid=order][data-status=OPEN]');
+    await open.filter({ hasText: 'at 20¢' }).waitFor();
+    await soon(() => open.filter({ hasText: 'at 21¢' }).count()).toBe(0);
+    expect(await page().evaluate('sessionStorage.getItem("exchange.sent-orders")')).toBeNull();
   });
 
   test('a market that is void says what each share paid, and takes no order', async () => {

@@ -102,7 +102,7 @@ describeInBrowser('a product, not one screen', () => {
     await takeTestWallet(fresh);
     await state(fresh.page, 'reconnecting');
     await submit(fresh);
-    await soon(() => fresh.ticket.locator('button[type=submit]').textContent()).toBe('Placing…');
+    await soon(() => fresh.ticket.locator('button[type=submit]').textContent()).toBe('Waiting for the book…');
     again.release();
     expect(await said(fresh)).toBe('Bought 5 Yes at 40¢.');
     await fresh.page.context().close();
@@ -237,6 +237,19 @@ describeInBrowser('a product, not one screen', () => {
     await soon(() => page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
   });
 
+  test('who loses reads that the shares paid nothing, and what was lost', async () => {
+    const { page } = visit;
+    const trading = await stage.openMarket({ question: 'Is it lost?', minOrderSize: '1' });
+    await page.goto(`${stage.url}/?market=${trading.slug}`);
+    await state(page, 'live');
+    await place(visit, { price: '40', shares: '10' });
+    await stage.trader().submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 1_000 });
+    await heard(page, 'Bought 10 Yes at 40¢.');
+    await admin(`/admin/markets/${trading.id}/resolve`, { outcomeIndex: 1 });
+    await heard(page, 'It is resolved: No. Your shares paid nothing.');
+    await page.getByTestId('payout').filter({ hasText: 'You lost $4.00' }).waitFor();
+  });
+
   test('a fill gives one message, also when the list of orders arrives before the event of the socket', async () => {
     const { page } = visit;
     const trading = await stage.openMarket({ question: 'Who is first?', minOrderSize: '1' });
@@ -294,6 +307,7 @@ describeInBrowser('a product, not one screen', () => {
     expect(await reason(lone)).toMatch(/^The book may be old .* a market order has to wait\./);
     await stage.startWeb();
     await state(lone.page, 'live');
+    await soon(() => lone.ticket.getByRole('alert').count()).toBe(0);
     await lone.page.context().close();
   });
 });

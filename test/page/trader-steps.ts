@@ -99,6 +99,8 @@ export function traderSteps(at: () => At): void {
     await order.getByRole('button', { name: 'Edit' }).click();
     await order.getByLabel('New price in cents').fill('21');
     await order.getByRole('button', { name: 'Replace' }).click();
+    await heard(page(), 'The order is replaced.');
+    await soon(() => page().evaluate('document.activeElement.dataset.testid')).toBe('order');
     const moved = page().locator('[data-testid=order][data-status=OPEN]').filter({ hasText: 'at 21¢' });
     await moved.waitFor();
     const hash = await moved.getAttribute('data-hash');
@@ -109,6 +111,39 @@ export function traderSteps(at: () => At): void {
     await page().getByRole('button', { name: 'Take back my 10 at 21¢' }).click();
     await moved.waitFor({ state: 'detached' });
     await page().getByRole('button', { name: 'All', exact: true }).last().click();
+  });
+
+  test('the key x asks before it cancels anything, and a switch turns all single keys off', async () => {
+    const { visit } = at();
+    await place(visit, { price: '22', shares: '10' });
+    const order = page().locator('[data-testid=order][data-status=OPEN]').filter({ hasText: 'at 22¢' });
+    await page().locator('h1').click();
+    await page().keyboard.press('x');
+    const question = page().getByRole('dialog', { name: /^Cancel \d+ orders?\?$/ });
+    await question.waitFor();
+    await page().keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    await order.waitFor();
+    const menu = async (name: string): Promise<void> => {
+      await page().getByRole('button', { name: 'Account' }).click();
+      await page().getByRole('button', { name }).click();
+      await page().keyboard.press('Escape');
+    };
+    await menu('Turn keyboard shortcuts off');
+    await page().locator('h1').click();
+    await page().keyboard.press('n');
+    await page().keyboard.press('x');
+    await soon(() => visit.ticket.getByRole('button', { name: /^Yes/ }).getAttribute('aria-pressed')).toBe(
+      'true',
+    );
+    await soon(() => question.count()).toBe(0);
+    await menu('Turn keyboard shortcuts on');
+    await page().locator('h1').click();
+    await page().keyboard.press('x');
+    await question.waitFor();
+    await page().keyboard.press('Enter');
+    await order.waitFor({ state: 'detached' });
+    await heard(page(), 'cancelled.');
   });
 
   test('a split, a merge, and a position that is closed at once with its price named before', async () => {

@@ -33,6 +33,9 @@ export interface BrowserStage {
     prepare?: (page: Page) => Promise<unknown>,
     path?: string,
   ): Promise<Visit>;
+  /** Redis stands still, as if its machine had stopped, and goes on. */
+  silenceRedis(): void;
+  wakeRedis(): void;
   /** Kills web, at once. */
   killWeb(): Promise<void>;
   startWeb(): Promise<void>;
@@ -104,6 +107,8 @@ export async function startBrowserStage(): Promise<BrowserStage> {
     book: async () => (await web.client.get(`/markets/${market.id}/orderbook`)).body,
     open: (options = {}, prepare, path = `/?market=${market.slug}`) =>
       visit(browser, url, path, options, prepare),
+    silenceRedis: () => void process.kill(deployment.redis.pid, 'SIGSTOP'),
+    wakeRedis: () => void process.kill(deployment.redis.pid, 'SIGCONT'),
     killWeb: async () => {
       web.child.kill('SIGKILL');
       await web.exited;

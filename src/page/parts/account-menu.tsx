@@ -5,6 +5,7 @@ import { forgetTestKey, signOut, testKey } from '../sign-in';
 import { tell } from '../toasts';
 import { shortAddress } from '../units';
 import { Identicon } from './identicon';
+import { KeySwitch } from './key-help';
 
 interface Props {
   readonly address: string;
@@ -71,6 +72,7 @@ export const AccountMenu = ({ address, kind }: Props) => {
               Copy the key of this test wallet
             </button>
           )}
+          <KeySwitch class="menu-item" />
           <button type="button" class="menu-item" onClick={() => void signOut()}>
             Sign out
           </button>

@@ -2,12 +2,13 @@ import type { Market, Timeframe } from 'ctf-exchange-client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useCell } from '../cell';
 import type { Drawing, Lines, Point } from '../chart-canvas';
-import { endOf, pointsOf, useHistory } from '../chart-history';
-import { chanceOf, type Shown } from '../market-data';
+import { endOf, pointsOf as historyOf, useHistory } from '../chart-history';
+import { isOver } from '../exchange-state';
+import { chanceOf, dayFacts, openPips, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
 import { outcome } from '../ticket-state';
-import { dayAndTime, nowMs, PIPS_ONE, percent, pipsOf } from '../units';
+import { dayAndTime, nowMs, PIPS_ONE, percent, pipsOf, pointsOf } from '../units';
 import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
 import { stretchOf, Timeframes } from './timeframes';
@@ -31,11 +32,25 @@ function useLine(market: Market, shown: Shown | null, timeframe: Timeframe, inde
   const latest = end ?? (known && latestOf(shown, index, known.interval));
   const points = useMemo(() => {
     if (!known) return [];
-    const told = pointsOf(known, index);
+    const told = historyOf(known, index);
     if (!latest || (told.length === 0 && !shown?.trades?.length)) return told;
     return [...told.filter(({ t }) => t < latest.t), latest];
   }, [known, index, latest?.t, latest?.pips]);
   return { history, points };
+}
+
+/** The price that the change counts from: of the day that of head and list, of other times the first point. */
+function beginningOf(
+  points: readonly Point[],
+  timeframe: Timeframe,
+  market: Market,
+  shown: Shown | null,
+  index: 0 | 1,
+): number | null {
+  const first = points[0]?.pips ?? null;
+  const open = timeframe === '1d' && !isOver(market) ? openPips(dayFacts(market, shown?.ticker)) : null;
+  if (first === null || open === null) return first;
+  return index === 0 ? open : PIPS_ONE - open;
 }
 
 /** The chance of the chosen outcome over time. */
@@ -47,12 +62,13 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
   const { history, points } = useLine(now, shown, timeframe, index);
   const lines = useOwnLines(now.id, index);
   const words = stretchOf(timeframe);
-  const [first, last] = [points[0], points.at(-1)];
+  const last = points.at(-1);
+  const from = beginningOf(points, timeframe, now, shown, index);
   const tick = pipsOf(now.tickSize);
   const name = nameOf(now, index);
   const label =
-    first && last
-      ? `Chance of ${name} over the last ${words}: from ${percent(first.pips, tick)} to ${percent(last.pips, tick)}`
+    from !== null && last
+      ? `Chance of ${name} over the last ${words}: from ${percent(from, tick)} to ${percent(last.pips, tick)}`
       : `Chance of ${name} over the last ${words}`;
   return (
     <section class="card chart" aria-label="Chart">
@@ -61,7 +77,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
           name={name}
           at={hovered ?? last ?? null}
           isHovered={hovered !== null}
-          first={first}
+          from={from}
           tick={tick}
         />
         <Timeframes label="Time frame" from={TIMEFRAMES} chosen={timeframe} onChoose={setTimeframe} />
@@ -83,13 +99,13 @@ interface TitleProps {
   readonly name: string;
   readonly at: Point | null;
   readonly isHovered: boolean;
-  readonly first: Point | undefined;
+  readonly from: number | null;
   readonly tick: number;
 }
 
 /** The value at the pointer, else the latest; the change is since the chart's beginning. */
-const Title = ({ name, at, isHovered, first, tick }: TitleProps) => {
-  const points = at && first ? Math.round((at.pips - first.pips) / 10) / 10 : 0;
+const Title = ({ name, at, isHovered, from, tick }: TitleProps) => {
+  const points = at && from !== null ? pointsOf(at.pips - from) : 0;
   return (
     <h2 class="chart-title">
       Chance of {name}

@@ -9,11 +9,12 @@ import { type Holding, wholeLots } from '../holdings';
 import { remembered } from '../market-list-data';
 import { estimate, freeOf, type Inputs, type Standing } from '../order-draft';
 import { nameOf } from '../outcome-names';
-import { place, type Said } from '../place-order';
+import { place, type Said, type Step } from '../place-order';
 import { tell } from '../toasts';
 import { dollars, lotsOf, shares, sizeOf } from '../units';
 import { Dialog } from './dialog';
 import { Skeleton } from './notice';
+import { DOING } from './ticket-words';
 
 const PARTS = [25, 50, 100] as const;
 /** The interval in which the sheet's book is read again, so that its preview stays correct. */
@@ -67,7 +68,7 @@ interface SheetProps {
 const CloseSheet = ({ held, onDone }: SheetProps) => {
   const [part, setPart] = useState<number>(100);
   const [said, setSaid] = useState<Said | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const [doing, setDoing] = useState<Step | 'starting' | null>(null);
   const wallet = useWallet();
   const { balances } = useAccount();
   const trading = useTrading(held.marketId);
@@ -91,10 +92,10 @@ const CloseSheet = ({ held, onDone }: SheetProps) => {
   const found = standing && estimate(inputs, standing);
   const sell = async (): Promise<void> => {
     if (!trading || !standing || !wallet) return;
-    setBusy(true);
+    setDoing('starting');
     const shown = { market: trading.market, trading, book: null, trades: null, ticker: null };
-    const answer = await place(inputs, shown, standing, wallet);
-    setBusy(false);
+    const answer = await place(inputs, shown, standing, wallet, setDoing);
+    setDoing(null);
     setSaid(answer);
     if (answer.tone !== 'done') return;
     // After its last share the position disappears, and the sheet with it.
@@ -121,10 +122,10 @@ const CloseSheet = ({ held, onDone }: SheetProps) => {
       <button
         type="button"
         class={`button button-wide button-outcome-${outcomeIndex}`}
-        disabled={isBusy || !found?.preview.filledLots}
+        disabled={doing !== null || !found?.preview.filledLots}
         onClick={() => void sell()}
       >
-        {isBusy ? 'Selling…' : `Sell ${shares(lots)} ${name} now`}
+        {doing ? DOING[doing] : `Sell ${shares(lots)} ${name} now`}
       </button>
     </Dialog>
   );

@@ -61,7 +61,7 @@ export const CommentRow = ({ comment, isOwn, canAct, onReply, onChange }: Props)
         </a>
         <time dateTime={createdAt}>{when(createdAt)}</time>
       </p>
-      <div class="comment-body">
+      <div class="comment-body" dir="auto">
         <Prose text={body} />
       </div>
       <p class="comment-acts">

@@ -1,6 +1,6 @@
 import type { Order } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
-import { reloadAccount, showOrder, useWallet } from '../account-data';
+import { reloadAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { remembered } from '../market-list-data';
 import { judge } from '../order-draft';
@@ -34,8 +34,7 @@ export const EditOrder = ({ order, onDone }: Props) => {
     setRefused(null);
     try {
       const signer = await signerOf(wallet);
-      const { replaced } = await client.replace(signer, market.id, order.orderHash, judged.order);
-      if (replaced) client.order(order.orderHash).then(showOrder, () => undefined);
+      await client.replace(signer, market.id, order.orderHash, judged.order);
       reloadAccount();
       onDone();
     } catch (error) {

@@ -1,9 +1,9 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import '../people-words';
 import type { MarketEvent } from 'ctf-exchange-client';
-import { useEffect, useState } from 'preact/hooks';
 import { client } from '../exchange';
 import { isOver } from '../exchange-state';
+import { useFound } from '../found';
 import { remember } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo } from '../route';
@@ -13,35 +13,27 @@ import { Notice, Skeleton } from './notice';
 
 const REFRESH_MS = 5_000;
 
+async function askFor(slug: string): Promise<MarketEvent> {
+  const event = await client.event(slug);
+  remember(event.markets);
+  return event;
+}
+
 /** The markets of an event together, each with a link to trade it. */
 export const EventPage = ({ slug }: { readonly slug: string }) => {
-  const [event, setEvent] = useState<MarketEvent | 'missing' | null>(null);
-  useEffect(() => {
-    let isCurrent = true;
-    const ask = (): void =>
-      void client.event(slug).then(
-        (found) => {
-          remember(found.markets);
-          if (isCurrent) setEvent(found);
-        },
-        () => isCurrent && setEvent((now) => now ?? 'missing'),
-      );
-    ask();
-    const timer = setInterval(ask, REFRESH_MS);
-    return () => {
-      isCurrent = false;
-      clearInterval(timer);
-    };
-  }, [slug]);
-  if (event === 'missing') return <Notice title="Event not found">Choose a market from the list.</Notice>;
+  const { value: event, isMissing, failure } = useFound(slug, askFor, REFRESH_MS);
+  if (isMissing) return <Notice title="Event not found">Choose a market from the list.</Notice>;
+  if (!event && failure !== null) return <Notice title="The event could not be loaded">{failure}</Notice>;
   if (!event) return <Skeleton rows={5} />;
   return (
-    <main class="event-page">
-      <h1 class="head-question">{event.title}</h1>
+    <main class="event-page" id="content">
+      <h1 class="head-question" dir="auto">
+        {event.title}
+      </h1>
       <ul class="card event-rows">
         {event.markets.map((market) => (
           <li key={market.id} class="event-row" data-testid="event-market">
-            <a href={linkTo(market.slug)} onClick={inPage(linkTo(market.slug))}>
+            <a dir="auto" href={linkTo(market.slug)} onClick={inPage(linkTo(market.slug))}>
               {market.question}
             </a>
             <strong>

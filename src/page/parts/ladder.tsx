@@ -191,9 +191,10 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
       />
       <span class="level-price">
         {cents(row.pips)}
+        <span class="hidden"> a share, </span>
         {row.own && (
           <span class="level-mine">
-            <span class="hidden">, of yours </span>
+            <span class="hidden">of yours </span>
             {roughShares(row.own.lots)}
           </span>
         )}
@@ -201,8 +202,12 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
       {/* A new element for each size, so that the change is visible. */}
       <span key={row.lots} class="level-size">
         {roughShares(row.lots)}
+        <span class="hidden"> shares, </span>
       </span>
-      <span class="level-total">{roundly(row.depthMicro)}</span>
+      <span class="level-total">
+        {roundly(row.depthMicro)}
+        <span class="hidden"> up to here</span>
+      </span>
     </button>
     {row.own && (
       <button

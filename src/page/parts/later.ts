@@ -1,10 +1,10 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
-import { place } from '../place-order';
+import { place, settleSent } from '../place-order';
 import { AccountMenu } from './account-menu';
 import { Approvals } from './approvals';
 import { Depth } from './depth';
 import { Discussion } from './discussion';
-import { KeyHelp } from './key-help';
+import { KeyDialog } from './key-help';
 import { MyPosition } from './my-position';
 import { CancelAll, Orders } from './orders';
 import { OwnTrades } from './own-trades';
@@ -20,7 +20,7 @@ export const LATER = {
   CancelAll,
   Depth,
   Discussion,
-  KeyHelp,
+  KeyDialog,
   MyPosition,
   Orders,
   OwnTrades,
@@ -28,4 +28,5 @@ export const LATER = {
   StateCard,
   WalletChoice,
   place,
+  settleSent,
 } as const;

@@ -1,17 +1,17 @@
 import type { Market } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { isOver } from '../exchange-state';
-import { chanceOf, type Shown } from '../market-data';
+import { chanceOf, dayChange, dayFacts, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo, linkToEvent } from '../route';
 import { tell } from '../toasts';
-import { dateOf, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
+import { deadlineOf, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
 import { statusWord } from './market-list';
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
   const now = shown?.market ?? market;
   const chance = chanceOf(shown ?? { market, book: null, trades: null });
-  const change = shown?.ticker?.outcomes[0]?.priceChange24h ?? null;
+  const change = dayChange(chance, dayFacts(now, shown?.ticker));
   const status = statusWord(now);
   return (
     <section class="head">
@@ -26,13 +26,15 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
         <span>{volumeWords(now)}</span>
         {now.closesAt !== null && (
           <span>
-            {hasEnded(now) ? 'Closed' : 'Closes'} {dateOf(now.closesAt)}
+            {hasEnded(now) ? 'Closed' : 'Closes'} {deadlineOf(now.closesAt)}
             {!hasEnded(now) && <Countdown until={now.closesAt} />}
           </span>
         )}
         <Share market={now} />
       </p>
-      <h1 class="head-question">{now.question}</h1>
+      <h1 class="head-question" dir="auto">
+        {now.question}
+      </h1>
       {isOver(now) ? (
         <p class="head-chance head-over">
           <strong>{status}</strong>
@@ -95,7 +97,7 @@ function volumeWords({ volume, volume24h }: Market): string {
   return volume24h === volume ? all : `${all}, ${roundly(microOf(volume24h))} today`;
 }
 
-const Change = ({ change }: { readonly change: string | null }) => {
+const Change = ({ change }: { readonly change: number }) => {
   const points = pointsOf(change);
   if (points === 0) return null;
   return (

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useCell, usePart } from '../cell';
 import { isOver } from '../exchange-state';
 import { type ListQuery, listQuery, PLAIN, SHELVES, SORTS } from '../list-query';
-import { shownChance } from '../market-data';
+import { dayChange, shownChance } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo } from '../route';
@@ -110,12 +110,12 @@ interface RowsProps {
 
 /** Why there is nothing to show; null where there is. */
 export const nothingOf = (
-  { markets, isFailed }: Pick<List, 'markets' | 'isFailed'>,
+  { markets, failure }: Pick<List, 'markets' | 'failure'>,
   query: ListQuery,
 ): JSX.Element | null => {
   if (!markets) {
-    return isFailed ? (
-      <Notice title="The markets could not be loaded">The page keeps trying. Is this device online?</Notice>
+    return failure !== null ? (
+      <Notice title="The markets could not be loaded">{failure}</Notice>
     ) : (
       <Skeleton rows={ROWS_AT_FIRST} tall />
     );
@@ -189,12 +189,14 @@ const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen:
         data-market-id={market.id}
         onClick={inPage(linkTo(market.slug))}
       >
-        <span class="market-row-question">{market.question}</span>
+        <span class="market-row-question" dir="auto">
+          {market.question}
+        </span>
         <span class="market-row-chance">{standingOf(market, chance)}</span>
         <span class="market-row-facts">
           {statusWord(market) ?? market.category} · {roundly(microOf(market.volume))} vol.{endsWord(market)}
         </span>
-        {!isOver(market) && <Change change={market.priceChange24h} />}
+        {!isOver(market) && <Change change={dayChange(chance, market)} />}
       </a>
       <Star market={market} />
     </li>
@@ -220,7 +222,7 @@ export function standingOf(market: Market, chance: number | null): string {
 }
 
 /** Change over 24 hours, in percentage points. */
-export const Change = ({ change }: { readonly change: string | null }) => {
+export const Change = ({ change }: { readonly change: number }) => {
   const points = pointsOf(change);
   if (points === 0) return null;
   return (

@@ -3,15 +3,17 @@ import type { Category, Market, OutcomeIndex, PricePoint } from 'ctf-exchange-cl
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useWallet } from '../account-data';
 import { useCell } from '../cell';
+import { endOf } from '../chart-history';
 import { client } from '../exchange';
 import { isOver } from '../exchange-state';
 import { listQuery } from '../list-query';
+import { dayChange } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { isNarrow } from '../narrow';
 import { nameOf } from '../outcome-names';
-import { go, inPage, linkTo } from '../route';
-import { isSheetOpen, prepare } from '../ticket-state';
-import { aboutPips, cents, microOf, PIPS_ONE, pipsOf, roundly } from '../units';
+import { go, inPage, linkTo, openSheet } from '../route';
+import { prepare } from '../ticket-state';
+import { aboutPips, cents, microOf, PIPS_ONE, pipsOf, priceOf, roundly } from '../units';
 import { Change, endsWord, Find, More, nothingOf, Star, standingOf, statusWord } from './market-list';
 
 interface Props {
@@ -24,7 +26,7 @@ export const MarketsPage = ({ list, categories }: Props) => {
   const query = useCell(listQuery);
   const isStranger = useWallet() === null;
   return (
-    <main class="markets-page">
+    <main class="markets-page" id="content">
       <h1 class="head-question">Markets</h1>
       {isStranger && (
         <p class="markets-words">
@@ -46,16 +48,17 @@ export const MarketsPage = ({ list, categories }: Props) => {
 
 const Card = ({ market }: { readonly market: Market }) => {
   const price = market.outcomes[0]?.price ?? null;
+  const chance = price === null ? null : aboutPips(price);
   const link = linkTo(market.slug);
   return (
     <li class="card market-card" data-testid="market-card" data-market-id={market.id}>
-      <a class="market-card-question" href={link} onClick={inPage(link)}>
+      <a class="market-card-question" dir="auto" href={link} onClick={inPage(link)}>
         {market.question}
       </a>
       <Star market={market} />
       <p class="market-card-chance">
-        <strong>{standingOf(market, price === null ? null : aboutPips(price))}</strong>
-        {!isOver(market) && <Change change={market.priceChange24h} />}
+        <strong>{standingOf(market, chance)}</strong>
+        {!isOver(market) && <Change change={dayChange(chance, market)} />}
       </p>
       <Sparkline market={market} />
       {market.status === 'OPEN' && (
@@ -83,7 +86,7 @@ const Buy = ({ market, index }: { readonly market: Market; readonly index: Outco
   const open = (): void => {
     prepare(market.id, { side: 'BUY', outcome: index, shares: '' });
     go(market.slug);
-    if (isNarrow.get()) isSheetOpen.set(true);
+    if (isNarrow.get()) openSheet();
   };
   return (
     <button type="button" class={`button button-soft-${index}`} onClick={open}>
@@ -108,7 +111,7 @@ const Sparkline = ({ market }: { readonly market: Market }) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       observer.disconnect();
       client.priceHistory(market.id, '1d').then(
-        ({ history }) => setPoints(history),
+        ({ history }) => setPoints([...history, ...endPoint(market)]),
         () => undefined,
       );
     });
@@ -127,6 +130,12 @@ const Sparkline = ({ market }: { readonly market: Market }) => {
     </svg>
   );
 };
+
+/** A resolved market ends with what a share paid. */
+function endPoint(market: Market): readonly PricePoint[] {
+  const end = endOf(market, 0);
+  return end ? [{ t: end.t, p: priceOf(end.pips) }] : [];
+}
 
 function lineOf(points: readonly PricePoint[]): string {
   const prices = points.map(({ p }) => Number(p));

@@ -1,5 +1,5 @@
 import type { Order } from 'ctf-exchange-client';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { isOpen, reloadAccount, showOrder, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { whyFailed } from '../chain-words';
@@ -8,7 +8,8 @@ import { exchangeState } from '../exchange-state';
 import { remembered } from '../market-list-data';
 import { REASON, STATUS } from '../order-words';
 import { nameOf } from '../outcome-names';
-import { centsOf, lotsOf, shares, when } from '../units';
+import { tell } from '../toasts';
+import { centsOf, counted, lotsOf, shares, when } from '../units';
 import { wordsFor } from '../words';
 import { EditOrder } from './edit-order';
 import { Notice, Skeleton } from './notice';
@@ -69,7 +70,9 @@ const Facts = ({ order }: { readonly order: Order }) => {
   const why = reason === null ? undefined : REASON[reason];
   return (
     <>
-      <span class="order-question">{market?.question ?? 'A market'}</span>
+      <span class="order-question" dir="auto">
+        {market?.question ?? 'A market'}
+      </span>
       <span class="order-what">
         {side === 'BUY' ? 'Buy' : 'Sell'}{' '}
         <span class={`outcome outcome-${outcomeIndex}`}>{nameOf(market, outcomeIndex)}</span>{' '}
@@ -98,7 +101,7 @@ const Failed = ({ order: { failedSize = '0', fills } }: { readonly order: Order 
   const why = last ? whyFailed(last, wallet?.address) : 'Failed: nothing was paid. My trades say why.';
   return (
     <span class="order-refused refused" data-testid="order-failed">
-      {shares(lotsOf(failedSize))} shares on the chain. {why}
+      {counted(lotsOf(failedSize), 'share')} on the chain. {why}
     </span>
   );
 };
@@ -110,18 +113,28 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
   const [isBusy, setBusy] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
+  const row = useRef<HTMLLIElement>(null);
+  // The button that was pressed is gone once the order is drawn as it is now, and the focus must not be lost with it.
+  const finish = async (words: string): Promise<void> => {
+    tell(words);
+    await client.order(orderHash).then(showOrder, () => undefined);
+    requestAnimationFrame(() => row.current?.focus());
+  };
   const cancel = async (): Promise<void> => {
     setBusy(true);
     try {
       await client.cancel(orderHash);
+      await finish('The order is cancelled.');
     } catch (error) {
       setRefused(wordsFor(error).text);
+      await client.order(orderHash).then(showOrder, () => undefined);
     }
-    await client.order(orderHash).then(showOrder, () => undefined);
     setBusy(false);
   };
   return (
     <li
+      ref={row}
+      tabIndex={-1}
       class={isOpen(order) ? 'order' : 'order order-done'}
       data-testid="order"
       data-hash={orderHash}
@@ -155,7 +168,15 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
         )}
       </span>
       <Failed order={order} />
-      {isEditing && isOpen(order) && <EditOrder order={order} onDone={() => setEditing(false)} />}
+      {isEditing && isOpen(order) && (
+        <EditOrder
+          order={order}
+          onDone={() => {
+            setEditing(false);
+            void finish('The order is replaced.');
+          }}
+        />
+      )}
       {refused !== null && (
         <span class="order-refused refused" role="alert">
           {refused}

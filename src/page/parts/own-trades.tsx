@@ -3,7 +3,7 @@ import { useAccount, useWallet } from '../account-data';
 import { progressOf } from '../chain-words';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
-import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
+import { centsOf, counted, dollars, lotsOf, pipsOf, when } from '../units';
 import { Notice, Skeleton } from './notice';
 
 /** How far the chain is with a trade. */
@@ -42,7 +42,7 @@ export const OwnTrades = () => {
               <span class={`outcome outcome-${own.outcomeIndex}`}>{nameOf(market, own.outcomeIndex)}</span> at{' '}
               {centsOf(own.price)}
             </span>
-            <span class="order-filled">{shares(lots)} shares</span>
+            <span class="order-filled">{counted(lots, 'share')}</span>
             <span class="order-status">{dollars(lots * pipsOf(own.price))}</span>
             <span class="order-act">
               <time dateTime={matchedAt}>{when(matchedAt)}</time>

@@ -1,9 +1,10 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import '../people-words';
 import type { Profile } from 'ctf-exchange-client';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useWallet } from '../account-data';
 import { client } from '../exchange';
+import { useFound } from '../found';
 import { tell } from '../toasts';
 import { dateOf, shortAddress } from '../units';
 import { wordsFor } from '../words';
@@ -17,22 +18,21 @@ const PICTURE = 72;
 /** The words of a wallet about itself; only the wallet sees what it holds and gains. */
 export const PersonPage = ({ address }: { readonly address: string }) => {
   const wallet = useWallet();
-  const [profile, setProfile] = useState<Profile | null>(null);
-  const [refused, setRefused] = useState<string | null>(null);
-  useEffect(() => {
-    client.profile(address).then(setProfile, (error) => setRefused(wordsFor(error).text));
-  }, [address]);
-  if (refused !== null) return <Notice title="This profile could not be loaded">{refused}</Notice>;
+  const { value, isMissing, failure } = useFound(address, client.profile);
+  const [saved, setProfile] = useState<Profile | null>(null);
+  const profile = saved ?? value;
+  if (isMissing) return <Notice title="Profile not found">No wallet has this address.</Notice>;
+  if (failure !== null) return <Notice title="This profile could not be loaded">{failure}</Notice>;
   if (!profile) return <Skeleton rows={5} />;
   const { username, bio, joinedAt } = profile;
   return (
-    <main class="person-page" data-testid="person">
+    <main class="person-page" id="content" data-testid="person">
       <section class="card person">
         <Identicon address={profile.address} size={PICTURE} />
         <div class="person-words">
           <h1 class="head-question">{username ?? shortAddress(profile.address)}</h1>
           <p class="hint person-address">{profile.address}</p>
-          {bio && <p>{bio}</p>}
+          {bio && <p dir="auto">{bio}</p>}
           <p class="hint">
             {joinedAt === null ? 'This wallet was never here.' : `Here since ${dateOf(joinedAt)}.`}
           </p>

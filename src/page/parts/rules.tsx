@@ -1,6 +1,6 @@
 import type { Market } from 'ctf-exchange-client';
 import { tell } from '../toasts';
-import { cents, pipsOf } from '../units';
+import { cents, counted, lotsOf, pipsOf } from '../units';
 
 const LINK = /(https:\/\/[^\s<>"')\]]+[^\s<>"')\].,;:!?])/g;
 
@@ -14,7 +14,7 @@ const Out = ({ url }: { readonly url: string }) => (
 export const Prose = ({ text }: { readonly text: string }) => (
   <>
     {text.split(/\n{2,}/).map((paragraph, at) => (
-      <p key={at} class="prose">
+      <p key={at} class="prose" dir="auto">
         {paragraph.split(LINK).map((piece, i) => (i % 2 === 1 ? <Out key={i} url={piece} /> : piece))}
       </p>
     ))}
@@ -60,7 +60,7 @@ export const Rules = ({ market }: { readonly market: Market }) => {
         </div>
         <div>
           <dt>Smallest order</dt>
-          <dd>{minOrderSize} shares</dd>
+          <dd>{counted(lotsOf(minOrderSize), 'share')}</dd>
         </div>
         <div>
           <dt>Fee</dt>

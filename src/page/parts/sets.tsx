@@ -6,7 +6,7 @@ import { type Holding, wholeLots } from '../holdings';
 import { carryOut, sendOwn } from '../on-chain';
 import { nameOf, namesOf } from '../outcome-names';
 import { tell } from '../toasts';
-import { dollars, dollarsTyped, LOTS_ONE, microOf, PIPS_ONE, shares, sizeOf } from '../units';
+import { counted, dollars, dollarsTyped, LOTS_ONE, microOf, PIPS_ONE, shares, sizeOf } from '../units';
 import { wordsFor } from '../words';
 
 /** One share of each outcome together is always worth a dollar. */
@@ -63,11 +63,11 @@ export const Merge = ({ market, held }: MergeProps) => {
         onClick={() =>
           void convert(
             () => carryOut(() => client.merge(market.id, sizeOf(lots))),
-            `${shares(lots)} pairs are ${worth} again.`,
+            `${counted(lots, 'pair')} ${lots === LOTS_ONE ? 'is' : 'are'} ${worth} again.`,
           )
         }
       >
-        Merge {shares(lots)} pairs into {worth}
+        Merge {counted(lots, 'pair')} into {worth}
       </button>
       <Refused text={refused} />
     </div>

@@ -119,6 +119,13 @@ const Mine = ({ mine: { paidMicro, gainMicro, owedMicro } }: { readonly mine: Ou
   if (paidMicro === 0 && owedMicro > 0)
     return <p role="status">Your payout of {dollars(owedMicro)} is on its way.</p>;
   if (paidMicro === 0 && gainMicro === 0) return <p class="muted">You had no shares in it.</p>;
+  if (paidMicro === 0)
+    return (
+      <p class="state-mine" role="status" data-testid="payout">
+        {gainMicro < 0 ? 'You lost ' : 'Sold before the end: you gained '}
+        <strong>{dollars(Math.abs(gainMicro))}</strong>
+      </p>
+    );
   return (
     <p class="state-mine" role="status" data-testid="payout">
       {gainMicro >= 0 ? 'You won ' : 'You were paid '}

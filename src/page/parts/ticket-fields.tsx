@@ -15,6 +15,7 @@ import {
   pipsTyped,
   shares as sharesText,
   sizeOf,
+  wholeCents,
 } from '../units';
 
 interface FieldProps {
@@ -98,10 +99,6 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
     </div>
   );
 };
-
-/** The free amount is never rounded up. */
-const CENT_MICRO = 10_000;
-const wholeCents = (micro: number): number => Math.floor(micro / CENT_MICRO) * CENT_MICRO;
 
 interface FillerProps {
   readonly name: string;

@@ -13,3 +13,12 @@ export function submitWords(inputs: Inputs, name: string, isSignedIn: boolean): 
   const pips = inputs.orderType === 'MARKET' ? null : pipsTyped(inputs.price);
   return `${did} ${sharesText(lots)} ${name}${pips ? ` at ${cents(pips)}` : ''}`;
 }
+
+/** What a button says while an order is under way. */
+export const DOING = {
+  starting: 'Placing…',
+  book: 'Waiting for the book…',
+  signing: 'Confirm in your wallet',
+  sending: 'Sending…',
+  late: 'Sending…',
+} as const;

@@ -1,31 +1,22 @@
 import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
-import { useAccount, useWallet } from '../account-data';
+import { account, useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
-import { config, exchangeState, isOver, whyNoOrders } from '../exchange-state';
+import { config, exchangeState, fundsWords, isOver, whyNoOrders } from '../exchange-state';
 import { lazy } from '../lazy';
-import type { Shown } from '../market-data';
+import { connection, judgeNow, type Shown } from '../market-data';
 import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
 import { namesOf } from '../outcome-names';
-import type { Said } from '../place-order';
-import {
-  amount,
-  expiry,
-  expiryDate,
-  isSheetOpen,
-  orderType,
-  outcome,
-  parts,
-  price,
-  shares,
-  side,
-} from '../ticket-state';
+import type { Said, Step } from '../place-order';
+import '../sent-orders';
+import { isSheetOpen } from '../route';
+import { amount, expiry, expiryDate, orderType, outcome, parts, price, shares, side } from '../ticket-state';
 import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
 import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
 import { AmountField, ExpiryField, PriceField, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
-import { submitWords } from './ticket-words';
+import { DOING, submitWords } from './ticket-words';
 
 /** Only with funds on a chain. */
 const Approvals = lazy(async () => (await import('./later')).LATER.Approvals, null);
@@ -36,11 +27,12 @@ const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, nu
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** After this time the person needs to see that the order is still in progress. */
+/** After this time from its sending the person needs to see that the order is still in progress. */
 const SLOW_MS = 3_000;
 
-/** The expiration of the drafted order; null for never. */
-function expiresAtMs(): number | null {
+/** The expiration of the drafted order; null for never, and for an order that does not rest. */
+function expiresAtMs({ orderType }: Inputs): number | null {
+  if (orderType !== 'GTC' && orderType !== 'POST_ONLY') return null;
   switch (expiry.get()) {
     case 'hour':
       return nowMs() + HOUR_MS;
@@ -76,6 +68,7 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
   const wallet = useWallet();
   const [said, setSaid] = useState<Said | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [step, setStep] = useState<Step | null>(null);
   const [isSlow, setSlow] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const forget = (): void => setSaid(null);
@@ -90,10 +83,20 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
   useEffect(() => setAsking(false), [wallet?.address]);
   useEffect(() => {
     setSlow(false);
-    if (!isBusy) return;
+    if (step !== 'sending') return;
     const timer = setTimeout(setSlow, SLOW_MS, true);
     return () => clearTimeout(timer);
-  }, [isBusy]);
+  }, [step]);
+  // A message ends with its cause.
+  useEffect(() => {
+    if (!said?.holds) return;
+    const look = (): void => void (said.holds?.() === false && forget());
+    const ends = [connection, account, exchangeState].map((cause) => cause.subscribe(look));
+    look();
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [said]);
   const submit = async (): Promise<void> => {
     if (isBusy || !shown || !standing) return;
     const wrong = wallet ? null : typedWrong(inputs, standing);
@@ -101,10 +104,9 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
     if (!wallet) return setAsking(true);
     setBusy(true);
     setSaid(null);
-    const ends = inputs.orderType === 'GTC' || inputs.orderType === 'POST_ONLY' ? expiresAtMs() : null;
     try {
       const { place } = (await import('./later')).LATER;
-      setSaid(await place({ ...inputs, expiresAtMs: ends }, shown, standing, wallet));
+      setSaid(await place({ ...inputs, expiresAtMs: expiresAtMs(inputs) }, shown, standing, wallet, setStep));
     } catch {
       setSaid({
         tone: 'refused',
@@ -113,8 +115,17 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
       });
     }
     setBusy(false);
+    setStep(null);
   };
-  return { said, isBusy, isSlow, isAsking, submit, wallet };
+  const doing: keyof typeof DOING | null = isBusy ? (isSlow ? 'late' : (step ?? 'starting')) : null;
+  const now = said?.isJudged && standing ? judgedAgain(inputs, standing) : said;
+  return { said: now, doing, isAsking, submit, wallet };
+}
+
+/** Book and balances change, and with them what the page refuses. */
+function judgedAgain(inputs: Inputs, standing: Standing): Said | null {
+  const judged = judgeNow({ ...inputs, expiresAtMs: expiresAtMs(inputs) }, standing);
+  return 'refused' in judged ? { tone: 'refused', ...judged.refused } : null;
 }
 
 /** A typing mistake is shown before the page asks to sign in; an empty field is no mistake. */
@@ -154,13 +165,14 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
   const inputs = useInputs(shown);
   const { balances } = useAccount();
   const standing = shown && standingOf(shown, inputs.outcome, balances);
-  const { said, isBusy, isSlow, isAsking, submit, wallet } = useOrder(inputs, shown, standing);
+  const { said, doing, isAsking, submit, wallet } = useOrder(inputs, shown, standing);
   const reason = useObstacle(shown, inputs.side, balances);
   const names = namesOf(shown?.market);
   const refusedAt = (field: Refused['field']): string | null =>
     said?.tone === 'refused' && said.field === field ? said.text : null;
   const isMarket = inputs.orderType === 'MARKET';
   const fields = { inputs, standing, isSignedIn: wallet !== null };
+  const funds = fundsWords(useCell(config));
 
   return (
     <form
@@ -175,7 +187,7 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         if (reason === null) void submit();
       }}
     >
-      <button type="button" class="link sheet-close" onClick={() => isSheetOpen.set(false)}>
+      <button type="button" class="link sheet-close" onClick={() => history.back()}>
         Back to the market
       </button>
       <div class="ticket-top">
@@ -195,19 +207,19 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         class={`button button-wide button-outcome-${inputs.outcome}`}
         disabled={reason !== null}
       >
-        {reason ?? (isBusy ? 'Placing…' : submitWords(inputs, names[inputs.outcome], wallet !== null))}
+        {reason ?? (doing ? DOING[doing] : submitWords(inputs, names[inputs.outcome], wallet !== null))}
       </button>
       <div class="ticket-said">
-        {isSlow ? (
+        {doing === 'late' ? (
           <p class="hint" role="status">
-            No answer yet; the same order is sent again, it cannot run twice.
+            No answer yet; if none comes, the same order is sent again, which cannot run twice.
           </p>
         ) : said?.field === 'form' ? (
           <p class={said.tone} role={said.tone === 'refused' ? 'alert' : 'status'}>
             {said.text}
           </p>
         ) : (
-          <p class="hint">You sign the order with your wallet. All funds here are for testing.</p>
+          <p class="hint">You sign the order with your wallet. {funds}</p>
         )}
       </div>
     </form>

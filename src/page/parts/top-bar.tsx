@@ -3,13 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Wallet } from '../exchange';
+import { config, isReal } from '../exchange-state';
 import { worthIn } from '../holdings';
 import { lazy } from '../lazy';
 import { connection, liveUntilMs } from '../market-data';
 import { inPage, view } from '../route';
 import { signInWithInjected, signInWithTestWallet } from '../sign-in';
 import { theme, toggleTheme } from '../theme';
-import { dollars, lasting, microOf, nowMs } from '../units';
+import { dollars, lasting, microOf, nowMs, wholeCents } from '../units';
 import { wordsFor } from '../words';
 import { Logo, MoonIcon, SunIcon } from './icons';
 
@@ -102,6 +103,7 @@ const Who = () => {
 const REFUSED_MS = 12_000;
 
 const SignedOut = () => {
+  const known = useCell(config);
   const [busy, setBusy] = useState<'test' | 'injected' | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   useEffect(() => {
@@ -129,15 +131,18 @@ const SignedOut = () => {
       >
         {busy === 'injected' ? 'Connect wallet…' : 'Connect wallet'}
       </button>
-      <button
-        type="button"
-        class="button button-primary"
-        disabled={busy !== null}
-        title="Creates a wallet in this browser with one click. It holds test funds only."
-        onClick={start('test', signInWithTestWallet)}
-      >
-        {busy === 'test' ? 'Test wallet…' : 'Test wallet'}
-      </button>
+      {/* No key of a browser's storage for real funds. It stands there until the exchange says so, as nothing should move. */}
+      {!(known && isReal(known)) && (
+        <button
+          type="button"
+          class="button button-primary"
+          disabled={busy !== null || !known}
+          title="Creates a wallet in this browser with one click. It holds test funds only."
+          onClick={start('test', signInWithTestWallet)}
+        >
+          {busy === 'test' ? 'Test wallet…' : 'Test wallet'}
+        </button>
+      )}
       {refused !== null && (
         <p class="who-refused" role="alert">
           {refused}
@@ -170,7 +175,7 @@ const SignedIn = ({ wallet: { address, kind } }: { readonly wallet: Wallet }) =>
           <span class="account-word">Portfolio</span> {value === null ? '…' : dollars(value)}
         </span>
         <span class="account-name">
-          Cash {balances ? dollars(microOf(balances.collateral.available)) : '…'}
+          Cash {balances ? dollars(wholeCents(microOf(balances.collateral.available))) : '…'}
         </span>
       </a>
       <AccountMenu address={address} kind={kind} />

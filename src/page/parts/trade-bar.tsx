@@ -5,8 +5,8 @@ import type { Shown } from '../market-data';
 import { isNarrow } from '../narrow';
 import { facing } from '../order-draft';
 import { nameOf } from '../outcome-names';
-import { inPage } from '../route';
-import { isSheetOpen, outcome, side } from '../ticket-state';
+import { inPage, openSheet } from '../route';
+import { outcome, side } from '../ticket-state';
 import { cents } from '../units';
 
 const INDEXES: readonly OutcomeIndex[] = [0, 1];
@@ -19,7 +19,7 @@ export const TradeBar = ({ shown }: { readonly shown: Shown | null }) => {
   const open = (index: OutcomeIndex): void => {
     side.set('BUY');
     outcome.set(index);
-    isSheetOpen.set(true);
+    openSheet();
   };
   const best = (index: OutcomeIndex) => facing(shown?.book ? viewOf(shown.book, index) : null, 'BUY')[0];
   return (

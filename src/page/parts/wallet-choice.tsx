@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import { useCell } from '../cell';
+import { config, isReal } from '../exchange-state';
 import { signInWithInjected, signInWithTestWallet } from '../sign-in';
 import { wordsFor } from '../words';
 
@@ -21,14 +23,16 @@ export const WalletChoice = () => {
       <p role="alert" class={refused === null ? 'hint' : 'hint refused'}>
         {refused ?? 'Sign in first; what you typed stays.'}
       </p>
-      <button
-        type="button"
-        class="button button-primary"
-        disabled={busy}
-        onClick={start(signInWithTestWallet)}
-      >
-        Start with test funds
-      </button>
+      {!isReal(useCell(config)) && (
+        <button
+          type="button"
+          class="button button-primary"
+          disabled={busy}
+          onClick={start(signInWithTestWallet)}
+        >
+          Start with test funds
+        </button>
+      )}
       <button type="button" class="button" disabled={busy} onClick={start(signInWithInjected)}>
         Use my own wallet
       </button>

@@ -6,7 +6,7 @@ import { wallet } from '../exchange';
 import { remembered } from '../market-list-data';
 import { nameOf, namesOf } from '../outcome-names';
 import { Notice } from '../parts/notice';
-import { centsOf, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars, when } from '../units';
+import { centsOf, counted, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars, when } from '../units';
 import { csvOf, download } from './csv';
 import type { Journal } from './data';
 import { MarketLink } from './tables';
@@ -116,7 +116,7 @@ function wordsOf(one: Activity): string {
     case 'MERGE': {
       const lots = Math.abs(Math.floor(microOf(one.changes.yes) / PIPS_ONE));
       const [yes, no] = namesOf(market);
-      const pairs = `${shares(lots)} pairs of ${yes} and ${no}`;
+      const pairs = `${counted(lots, 'pair')} of ${yes} and ${no}`;
       return one.type === 'SPLIT' ? `Split into ${pairs}` : `Merged ${pairs}`;
     }
     default:

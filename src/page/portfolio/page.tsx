@@ -2,6 +2,8 @@ import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Balances, Portfolio, Timeframe } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
+import { useCell } from '../cell';
+import { config, fundsWords, isReal } from '../exchange-state';
 import { holdingsOf, worthIn } from '../holdings';
 import { Approvals } from '../parts/approvals';
 import { Notice, Skeleton } from '../parts/notice';
@@ -23,12 +25,16 @@ export const PortfolioPage = () => {
   const journal = useJournal();
   const [timeframe, setTimeframe] = useState<Timeframe>('1d');
   const worth = useWorth(timeframe);
+  const known = useCell(config);
   return (
-    <main class="portfolio-page">
+    <main class="portfolio-page" id="content">
       <h1 class="head-question">Portfolio</h1>
       {!wallet ? (
         <Notice title="Not signed in">
-          A test wallet takes one click and comes with test funds. Nothing here costs real money.
+          {isReal(known)
+            ? 'Connect your wallet.'
+            : 'A test wallet takes one click and comes with test funds.'}{' '}
+          {fundsWords(known)}
         </Notice>
       ) : !account.balances ? (
         <Skeleton rows={6} />
@@ -38,17 +44,19 @@ export const PortfolioPage = () => {
           <Figures worth={worth} />
           <Curve worth={worth} timeframe={timeframe} onTimeframe={setTimeframe} />
           <Tabs journal={journal} />
-          <section class="card funds" aria-labelledby="funds-title">
-            <h2 id="funds-title" class="card-title">
-              Test funds
-            </h2>
-            <Faucet />
-            {wallet.kind === 'test' && (
-              <p class="hint">
-                This is a test wallet: its key is kept in this browser only. Never send real funds to it.
-              </p>
-            )}
-          </section>
+          {!isReal(known) && (
+            <section class="card funds" aria-labelledby="funds-title">
+              <h2 id="funds-title" class="card-title">
+                Test funds
+              </h2>
+              <Faucet />
+              {wallet.kind === 'test' && (
+                <p class="hint">
+                  This is a test wallet: its key is kept in this browser only. Never send real funds to it.
+                </p>
+              )}
+            </section>
+          )}
         </>
       )}
     </main>
