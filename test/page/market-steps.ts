@@ -122,13 +122,13 @@ export function marketSteps(at: () => At): void {
       await page().reload();
       await page().unroute(PLACING);
     };
-    await lost('20', (route) => route.fetch());
+    await lost('17', (route) => route.fetch());
     await heard(page(), ' was placed.');
-    await lost('21', async () => undefined);
+    await lost('18', async () => undefined);
     await heard(page(), ' was not placed.');
     const open = page().locator('[data-testid=order][data-status=OPEN]');
-    await open.filter({ hasText: 'at 20¢' }).waitFor();
-    await soon(() => open.filter({ hasText: 'at 21¢' }).count()).toBe(0);
+    await open.filter({ hasText: 'at 17¢' }).waitFor();
+    await soon(() => open.filter({ hasText: 'at 18¢' }).count()).toBe(0);
     expect(await page().evaluate('sessionStorage.getItem("exchange.sent-orders")')).toBeNull();
   });
 
