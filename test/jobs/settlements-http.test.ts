@@ -120,7 +120,9 @@ test('only the operator sees Bull Board', async () => {
     const page = await get('/admin/queues', sent);
     expect([page.status, page.text.includes('<!DOCTYPE html>')]).toEqual([200, true]);
     // It names a font of another site.
-    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'self'; style-src 'self' 'unsafe-inline';/);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /default-src 'self'; style-src 'self' 'unsafe-inline';/,
+    );
     const { status, body } = await get('/admin/queues/api/queues', sent);
     expect(status).toBe(200);
     expect(body.queues.map(({ name }: { name: string }) => name)).toEqual(
