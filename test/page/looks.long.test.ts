@@ -6,7 +6,7 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { LOOKS, looksRight, PHONE, violations } from '../support/looks';
+import { DESK, LOOKS, looksRight, NARROW, PHONE, violations } from '../support/looks';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
 import { eventually, soon } from '../support/waiting';
@@ -116,8 +116,12 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
-  test('parts that load later move nothing', async () => {
-    const visit = await stage.open({}, (page) => page.addInitScript(SUM_SHIFTS));
+  test.each([
+    ['a desk', DESK],
+    ['a phone', PHONE],
+    ['the narrowest phone', NARROW],
+  ])('parts that load later move nothing on %s', async (_where, viewport) => {
+    const visit = await stage.open({ viewport }, (page) => page.addInitScript(SUM_SHIFTS));
     await visit.page.getByTestId('chart').locator('canvas').first().waitFor();
     await visit.page.locator('[data-testid=level]').first().waitFor();
     await visit.page.waitForLoadState('networkidle');
