@@ -1,5 +1,5 @@
 import { type Book, checksumOf, connectLive, type LiveBook } from 'ctf-exchange-client';
-import type { Client } from '../support/client';
+import { type Client, patiently } from '../support/client';
 import { until } from '../support/waiting';
 
 /** A socket client of one process, without another address: it reconnects by itself, or not at all. */
@@ -43,10 +43,11 @@ export function follow(url: string, conditionId: string): Follower {
 
 /** The book is in step, and equals that of REST when trading has stopped. */
 export async function expectRest(client: Client, marketId: string, { book }: Follower): Promise<void> {
-  const { body: rest } = await client.get(`/markets/${marketId}/orderbook`);
+  const { body: rest } = await patiently(() => client.get(`/markets/${marketId}/orderbook`));
   await until(
     'the follower is where REST is',
     async () => book.state === 'live' && book.sequence === rest.sequence,
+    { explain: () => `${book.state} at ${book.sequence}, REST at ${rest.sequence}` },
   );
   const levels = (side: { price: string; size: string }[]) =>
     side.map(({ price, size }) => ({ price, size }));
