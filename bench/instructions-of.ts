@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import type { Channels, SendReply } from '../src/extensions/shards/store/channels';
 import { addressBytes } from '../src/store/records/order';
 import type { RedisClient } from '../src/store/redis/scripts';
-import type { Channels, SendReply } from '../src/store/verbs/channels';
 import type { PlaceRequest } from '../src/store/verbs/place';
 import { median } from './figures';
 import { plantTraces } from './planted-traces';
@@ -25,7 +25,7 @@ const COMMAND_MS_MAX = 60_000;
 const TRACES = 3_000;
 const TRACED = { id: 'tracedmk', conditionId: `0x${'2'.repeat(64)}`, slug: 'traced' };
 
-const CHANNELS = 'src/store/verbs/channels.ts';
+const CHANNELS = 'src/extensions/shards/store/channels.ts';
 
 /** A module of the tree. Some have moved between the compared commits, so the first existing place is used. */
 const load = (...places: string[]) =>

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { micro } from '../src/exchange/units';
+import { type Channels, createChannels } from '../src/extensions/shards/store/channels';
+import { createShards } from '../src/extensions/shards/store/engine';
 import { connect, disconnect, ready } from '../src/store/redis/connection';
 import { holderOf } from '../src/store/redis/holder';
 import { createKeys } from '../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
 import { type ShardCount, shardOfMarket } from '../src/store/redis/tags';
-import { type Channels, createChannels } from '../src/store/verbs/channels';
 import { createEngine, type Engine } from '../src/store/verbs/engine';
-import { createShards } from '../src/store/verbs/shards';
 import { createRandom, type Random } from '../test/support/random';
 import { startTestCluster } from '../test/support/redis';
 import { request, wallet } from './engine';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { BUGS as OF_CHAIN } from './chain/planted';
+import { BUGS as OF_CHAIN } from './extensions/chain/planted';
+import { BUGS as OF_CHAIN_FUNDS } from './extensions/chain/store/planted';
 import { JOURNAL } from './extensions/portfolio/planted';
+import { TRANSFERS } from './extensions/shards/store/planted';
 import { BUGS as OF_PROCESSES } from './faults/planted';
 import { findInModule } from './faults/planted-program';
-import { BUGS as OF_CHAIN_FUNDS } from './store/chain/planted';
 import { FORGETTING } from './store/fuzzing/planted-forgetting';
 import { patchOf, REPLACED } from './store/fuzzing/planted-replacing';
 import { ENDING, ONE_MATCH, TRADING } from './store/fuzzing/planted-trading';
 import { findPlaces } from './store/fuzzing/scripts';
-import { TRANSFERS } from './store/shards/planted';
 import { ROOT } from './support/processes';
 
 /** `npm run mutants` plants each of these bugs and catches it. Here each only finds its place, so that a source that moves fails at once. */

@@ -32,11 +32,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store'],
   metrics: [],
-  // A leaf: it runs the exchange on this machine, for `npm start` and the tests.
-  local: ['exchange', 'demo', 'chain'],
+  // A leaf: it runs the exchange on this machine, for `npm start` and the tests, and puts the contracts on a chain of its own.
+  local: ['exchange', 'demo', 'chain', 'extensions'],
   // The operator's commands, and those that `npm start` runs for the demo's markets.
   cli: ['exchange', 'wire', 'auth', 'store', 'chain', 'demo'],
-  // Whatever is optional; only src/app/extensions.ts imports from it, and src/app/store.ts the funds on a chain and the archive.
+  // Whatever is optional; of the core only src/app/extensions.ts imports from it.
   extensions: ['exchange', 'wire', 'auth', 'store', 'chain', 'http', 'jobs', 'metrics', 'cli'],
   // Leaves that use the exchange only through its public interface.
   client: [],
@@ -46,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only one room uses (chain and auth share ethers). */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   joi: ['wire', 'extensions'],
-  ethers: ['auth', 'chain', 'page', 'demo'],
+  ethers: ['auth', 'chain', 'extensions', 'page', 'demo'],
   siwe: ['auth'],
   jsonwebtoken: ['auth'],
   koffi: ['auth'],
@@ -107,20 +107,14 @@ test('the sources are found', () => {
   expect(local.length).toBeGreaterThan(150);
 });
 
-/** How a store with funds on a chain (FUNDS=chain) or with an archive (ARCHIVE_URL) is opened. */
-const OPENED = ['src/extensions/archive/open.ts', 'src/extensions/chain/books.ts'];
-const isOpened = (entry: Import): boolean =>
-  entry.file === 'src/app/store.ts' && OPENED.includes(resolved(entry));
-
 test('a room imports only rooms below it', () => {
   const wrong = local.filter((entry) => {
     // Compiled contracts: all others take them from src/chain/artifacts.ts.
     if (entry.target.endsWith('.json')) return entry.file !== 'src/chain/artifacts.ts';
     const target = roomOf(resolved(entry));
-    if (target === 'extensions' && entry.room !== target)
-      return entry.file !== 'src/app/extensions.ts' && !isOpened(entry);
+    if (target === 'extensions' && entry.room === 'app') return entry.file !== 'src/app/extensions.ts';
     if (!(entry.room in MAY_IMPORT) || target === entry.room) return false;
-    if (target === 'app') return entry.room !== 'extensions' || !entry.typeOnly;
+    if (target === 'app') return !['extensions', 'cli'].includes(entry.room) || !entry.typeOnly;
     if (target === 'config' || target === 'log.ts') return entry.room !== 'local' && !entry.typeOnly;
     return !MAY_IMPORT[entry.room]?.includes(target);
   });
@@ -130,8 +124,8 @@ test('a room imports only rooms below it', () => {
 /** The sub-rooms of a room, in order: a file imports from its own and from those before it. */
 const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
-    ...['redis', 'records', 'lists', 'chain', 'outbox', 'health', 'candles', 'verbs', 'settlement', 'people'],
-    ...['reads', 'markets', 'audit', 'shards'],
+    ...['redis', 'records', 'lists', 'outbox', 'health', 'candles', 'verbs', 'settlement', 'people'],
+    ...['reads', 'markets', 'audit'],
   ],
   wire: ['requests', 'answers', 'documents'],
   http: ['guard', 'server', 'markets', 'orders', 'routes'],

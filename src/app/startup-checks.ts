@@ -1,56 +1,32 @@
-import { examineWalletNodes } from '../chain/examine';
 import type { Config } from '../config/load';
 import { ConfigError, type ConfigProblem } from '../config/report';
-import { otherFundsOf } from '../store/chain/funds';
 import { weaknessOf } from '../store/health/durability';
-import { unreadable } from '../store/health/layout';
-import { noteShards, otherShards } from '../store/shards/layout';
-import { closeStore, type Store } from './store';
+import type { Store } from './store';
 
-/** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
-export async function runStartupChecks(config: Config, store: Store): Promise<void> {
-  const { clock, standings } = store;
+/**
+ * Begins to work with the data, or rejects: the clock of Redis must be known, this program and its configuration must fit the data, and
+ * Redis must be durable enough for production.
+ */
+export async function runStartupChecks(store: Store): Promise<void> {
+  const { clock, operations } = store;
   await clock.measure();
-  const refuseWith = (row: ConfigProblem): never => {
-    closeStore(store);
-    throw new ConfigError([row]);
-  };
-  const shardsRow = (problem: string): ConfigProblem => ({
-    variable: 'SHARDS',
-    given: String(config.shards),
-    problem,
-  });
-  const refuse = (variable: string, problem: string): never =>
-    refuseWith({ variable, given: '(hidden)', problem });
-  const { layouts, ...noted } = await noteShards(
-    store,
-    store.shards.map((shard) => shard.keys),
-  );
-  const wrong = layouts.map(unreadable).find((reason) => reason !== null);
-  if (wrong) refuse('REDIS_URL', wrong);
-  const others = otherShards(config.shards, noted);
-  if (others !== null) refuseWith(shardsRow(others));
-  const missing = await store.archives.missing();
-  if (missing !== null) refuseWith(missing);
-  const other = await otherFundsOf(config, store);
-  if (other !== null) refuse('FUNDS', other);
-  // None while the chain does not answer.
-  const contradicted = store.books
-    ? await store.books.contradiction()
-    : (await examineWalletNodes(config))[0];
-  if (contradicted?.variable !== undefined)
-    refuse(contradicted.variable, `does not fit the chain: ${contradicted.detail}`);
-  const weakness = weaknessOf(await standings.refresh());
-  // A match that Redis forgets may be settled on the chain all the same.
-  if (config.chain !== null && weakness !== null) refuse('REDIS_URL', `${weakness}; FUNDS=chain needs that`);
+  const problem = (await operations.startupProblem()) ?? (await weakness(store));
+  if (problem !== null) {
+    store.close();
+    throw new ConfigError([problem]);
+  }
   clock.start();
-  standings.start();
-  store.shardWatch.start((problem) => {
+  operations.start((found) => {
     // Ends the process (process.ts): whatever it still did would be wrong.
-    throw new ConfigError([shardsRow(problem)]);
+    throw new ConfigError([found]);
   });
-  if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
-  clock.stop();
-  standings.stop();
-  refuse('REDIS_URL', `${weakness}, or ALLOW_WEAK_DURABILITY=1`);
+}
+
+async function weakness({
+  config,
+  durability,
+}: Pick<Store, 'durability'> & { readonly config: Config }): Promise<ConfigProblem | null> {
+  const why = weaknessOf(await durability.refresh());
+  if (why === null || config.nodeEnv !== 'production' || config.allowWeakDurability) return null;
+  return { variable: 'REDIS_URL', given: '(hidden)', problem: `${why}, or ALLOW_WEAK_DURABILITY=1` };
 }

@@ -4,8 +4,7 @@ import { KEYS_MAX } from '../auth/api-keys';
 import { createOrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
 import { openWalletSignatures } from '../chain/wallet-signature';
-import { withoutKeys } from '../config/chain';
-import type { Config } from '../config/load';
+import { type Config, webConfig } from '../config/load';
 import { clientAddress } from '../http/guard/client-address';
 import { createPace, noPace } from '../http/guard/request-pacing';
 import { createShedding } from '../http/guard/shedding';
@@ -14,20 +13,17 @@ import { loadFiles } from '../http/server/static-files';
 import { createQueueCounts } from '../jobs/queue-counts';
 import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
-import { openOutboxes } from '../realtime/outboxes';
 import { createRealtime } from '../realtime/realtime';
 import { noteResolveDelay } from '../store/markets/resolve-delay';
-import { watchBacklog } from '../store/outbox/backlog';
 import { createKeyStore } from '../store/people/api-keys';
 import { createNonceStore } from '../store/people/nonces';
 import { createSessionStore } from '../store/people/sessions';
-import { createMarketListRefresh } from '../store/shards/market-list';
 import { SOCKET_LIMITS } from '../wire/limits';
-import { apiOf, chosenExtensions } from './extensions';
+import { apiOf } from './extensions';
 import { observe, observeWeb } from './metrics';
 import { PROGRAM, type Running } from './process';
 import { runStartupChecks } from './startup-checks';
-import { closeStore, createStore } from './store';
+import { createStore } from './store';
 
 /** A web process and the port it listens on. */
 export interface Web extends Running {
@@ -44,17 +40,14 @@ export interface WebOptions {
 /** The files of the page that shows the interface, which `npm run build` makes; the same folder for the sources and the build. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
-const BACKLOGGED = ['BACKLOG', 'the exchange is catching up with accepted orders; retry shortly'] as const;
-
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
 export async function startWeb(given: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
-  const config = withoutKeys(given);
-  const extensions = chosenExtensions(config);
+  const config = webConfig(given);
   if (config !== given) log.warn('web ignores OPERATOR_KEYS and ORACLE_KEY: give keys to workers only');
   const store = await createStore(config, log);
-  await runStartupChecks(config, store);
+  await runStartupChecks(store);
   await noteResolveDelay(store, config.resolveDelayMs);
-  const { redis, run, clock, metrics, standings, books } = store;
+  const { redis, run, clock, metrics, extensions, durability, operations } = store;
   const verifier = await createOrderVerifier({
     name: config.eip712Name,
     chainId: config.chainId,
@@ -67,7 +60,7 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
   const queues = createQueueCounts(
     redis,
     (error) => log.debug({ err: error.message }, 'queues'),
-    store.queueNames,
+    store.queues,
   );
   const walletSignatures = openWalletSignatures(config, { log, onChecked: metrics.walletSignature });
   const access = createAccess({
@@ -80,49 +73,33 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
     // When a session or key ends, its sockets are closed on every replica at once.
     onOver: (sid) => realtime.endSession(sid),
   });
-  const realtime = createRealtime({ ...store, ...openOutboxes(store, log), ...access, config, log });
+  const realtime = createRealtime({ ...store, ...access });
   const shedding = createShedding(eventLoop.delayMs);
-  const backlog = watchBacklog(store.outboxLag);
-  const marketListRefresh = createMarketListRefresh(store);
-  const parts = extensions.flatMap(
-    (extension) => extension.web?.({ config, log, store, replicas: realtime.replicas }) ?? [],
-  );
+  const parts = extensions.flatMap(({ web }) => web?.({ store, replicas: realtime.replicas }) ?? []);
   const http = createHttp({
     ...store,
     ...access,
     api: apiOf(extensions),
-    extensions: parts,
+    parts,
     walletSignatures,
     shedding,
     arrivedAt: eventLoop.arrivedAt,
-    behind() {
-      if (backlog.isTooLong()) return BACKLOGGED;
-      return books?.refusal() ?? null;
-    },
     onModeChange: realtime.modeChanged,
-    standing: standings.current,
-    refusedForMs: standings.refusedForMs,
     observer: metrics,
-    metrics: metrics.expose,
-    chain: books?.facts ?? null,
-    freshen: books?.refresh ?? (async () => undefined),
+    exposeMetrics: metrics.expose,
     docs: loadFiles(DOCS_FOLDER),
     program: PROGRAM,
-    config,
-    log,
     verifier,
   });
-  observe('web', { ...store, config, eventLoop, queues });
+  observe('web', store, { eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
-  standings.onEpoch(realtime.newEpoch);
+  durability.onEpoch(realtime.newEpoch);
   const pace = config.rateLimit ? createPace(SOCKET_LIMITS.pace) : noPace;
   realtime.attach(http.server, { addressOf: clientAddress, pace }, http.performOrder);
   try {
-    await marketListRefresh.start();
+    await operations.serve();
     const port = await http.listen(config.port, config.host ?? undefined);
     realtime.start();
-    backlog.start();
-    books?.congestion.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
     return {
       port,
@@ -132,15 +109,14 @@ export async function startWeb(given: Config, log: Logger, options: WebOptions =
         await realtime.stop(graceMs);
         await http.stop(graceMs);
         await Promise.all([queues.stop(), ...parts.map((part) => part.stop?.())]);
-        books?.congestion.stop();
         walletSignatures?.stop();
-        for (const part of [eventLoop, backlog, clock, standings, marketListRefresh]) part.stop();
-        closeStore(store);
+        eventLoop.stop();
+        store.close();
       },
     };
   } catch (error) {
     await realtime.stop(0);
-    closeStore(store);
+    store.close();
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { inventDay } from '../demo/invented-history';
 import { demoMarkets } from '../demo/markets';
 import { parsePips } from '../exchange/units';
 import { createCandleWriter } from '../store/candles/writer';
+import { partAt } from '../store/lists/list';
 import { recorded } from './action';
 import { type Command, EXIT } from './store';
 
@@ -10,7 +11,9 @@ export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
   const doing = { action: 'history rebuild', path: 'exchange history rebuild' };
   const markets = await recorded(store, doing, async () => {
     const rebuilt: { market: string; matches: number | null }[] = [];
-    for (const candles of store.shards.map((shard) => createCandleWriter({ ...store, ...shard }))) {
+    for (const candles of store.partitions.map((partition) =>
+      createCandleWriter({ ...store, ...partition }),
+    )) {
       for (const market of await candles.markets()) {
         const matches = await candles.rebuild(market);
         const text =
@@ -37,9 +40,8 @@ export const inventHistory: Command = async ({ store, say }) => {
   for (const { body, character } of demoMarkets(new Date(nowMs))) {
     const market = await store.reads.market(body.slug);
     if (!market) continue;
-    const { prefix } = await store.keysOf(market.terms.id);
-    const shard = store.shards.find(({ keys }) => keys.prefix === prefix);
-    const candles = createCandleWriter({ ...store, ...shard });
+    const partition = partAt(store.partitions, await store.placement.partitionOf(market.terms.id));
+    const candles = createCandleWriter({ ...store, ...partition });
     const day = inventDay(character, parsePips(body.tickSize), nowMs, Math.random);
     if (await candles.preload(market.terms.id, day)) invented.push(market.terms.id);
   }

@@ -24,8 +24,8 @@ const AT_ONCE = 20;
 
 const line = (market: Presented): string => `${market.id}  ${market.status}  ${market.question}`;
 
-async function presented({ reads, shardOf }: CliStore, id: MarketId): Promise<Presented> {
-  return presentOwnMarket(await reads.view(id), await shardOf(id));
+async function presented({ reads, placement }: CliStore, id: MarketId): Promise<Presented> {
+  return presentOwnMarket(await reads.view(id), await placement.shownOf(id));
 }
 
 /** Finds a market by id, slug or condition id. Throws MARKET_NOT_FOUND. */
@@ -62,7 +62,7 @@ export const listMarkets =
   (status: MarketStatus | undefined): Command =>
   async ({ store, say }) => {
     const all: Presented[] = [];
-    const stored = store.shards.map(({ keys }) => store.redis.hkeys(keys.markets));
+    const stored = store.partitions.map(({ keys }) => store.redis.hkeys(keys.markets));
     const ids = (await Promise.all(stored)).flat();
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       all.push(...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => presented(store, id)))));
@@ -70,7 +70,7 @@ export const listMarkets =
     const rows = all
       .filter((market) => !status || market.status === status)
       .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-    const isSpread = store.shards.length > 1;
+    const isSpread = store.partitions.length > 1;
     await say(
       rows,
       table([

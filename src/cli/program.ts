@@ -57,7 +57,7 @@ export function createProgram(
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
-    .action(() => choose(doctor, { anyLayout: true, unreachable: doctorWithoutRedis }));
+    .action(() => choose(doctor, { anyData: true, unreachable: doctorWithoutRedis }));
   program
     .command('accept-loss')
     .description('go on with what is there after Redis lost its data: web and worker become ready again')

@@ -1,15 +1,11 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
-import { readLayout, unreadable } from '../store/health/layout';
 import { isFull } from '../store/redis/unreachable';
-import { nameSilent } from '../store/shards/doctor';
-import { otherShards, readShards } from '../store/shards/layout';
 import { createProgram } from './program';
 import {
   type Choose,
   type Chosen,
   type CliDeps,
-  type CliStore,
   EXIT,
   type ExitCode,
   NotConfirmed,
@@ -43,7 +39,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
 }
 
 async function execute(
-  { command, alone, anyLayout = false, anyShards, unreachable }: Chosen,
+  { command, alone, anyData, except, unreachable }: Chosen,
   isJson: boolean,
   deps: CliDeps,
 ): Promise<ExitCode> {
@@ -59,36 +55,18 @@ async function execute(
     return EXIT.broken;
   }
   try {
-    const wrong =
-      (anyShards || anyLayout ? null : await wrongShards(opened)) ??
-      (anyLayout
-        ? null
-        : (unreadable(await readLayout(opened.redis, opened.keys)) ?? (await opened.otherFunds())));
+    const wrong = anyData ? null : await opened.operations.dataProblem(except);
     if (wrong !== null) {
       deps.err(`error: ${wrong}\n`);
       return UNREADABLE;
     }
     return await command({ store: opened, ...speaker });
   } catch (error) {
-    return report(error, deps, opened.archive.failure(), await silenceBehind(opened, error));
+    const causes = error instanceof NotConfirmed ? [] : await opened.operations.causes(error);
+    return report(error, deps, causes);
   } finally {
     opened.close();
   }
-}
-
-/** Which of several shards are silent, when that may be why a command failed. */
-async function silenceBehind({ redis, shards }: CliStore, error: unknown): Promise<string | null> {
-  const isOther = error instanceof NotConfirmed || (error instanceof Refusal && error.code !== 'UNAVAILABLE');
-  if (shards.length < 2 || isOther) return null;
-  return nameSilent(
-    redis,
-    shards.map(({ keys }) => keys),
-  );
-}
-
-async function wrongShards({ config, redis, keys }: CliStore): Promise<string | null> {
-  const problem = otherShards(config.shards, await readShards(redis, keys));
-  return problem && `SHARDS ${problem}`;
 }
 
 function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
@@ -111,11 +89,9 @@ function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
   };
 }
 
-/** `away` is why the archive did not answer, `silent` the shards that did not. */
-function report(error: unknown, deps: CliDeps, away?: string | null, silent?: string | null): ExitCode {
-  const isAway = away && error instanceof Refusal && error.code === 'UNAVAILABLE';
-  const why = [...(isAway ? [away] : []), ...(silent ? [silent] : [])];
-  deps.err(`error: ${messageOf(error)}${why.map((one) => ` (${one})`).join('')}\n`);
+/** `causes` are what may be behind the error. */
+function report(error: unknown, deps: CliDeps, causes: readonly string[] = []): ExitCode {
+  deps.err(`error: ${messageOf(error)}${causes.map((one) => ` (${one})`).join('')}\n`);
   if (error instanceof NotConfirmed) return EXIT.usage;
   return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
 }

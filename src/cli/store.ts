@@ -1,65 +1,9 @@
 import type { Command as Commander } from 'commander';
-import type { Config } from '../config/load';
-import type { MarketId } from '../exchange/market';
-import type { ChainScale } from '../exchange/order';
-import type { Audit } from '../store/audit/audit';
-import type { Check } from '../store/health/doctor';
-import type { ShardArchive } from '../store/lists/archived-reads';
-import type { Markets } from '../store/markets/markets';
-import type { Actions } from '../store/people/operator-log';
-import type { Reads } from '../store/reads/reads';
-import type { Clock } from '../store/redis/clock';
-import type { Keys } from '../store/redis/keys';
-import type { RedisClient, RunScript } from '../store/redis/scripts';
-import type { Matches } from '../store/settlement/matches';
-import type { Settlements } from '../store/settlement/settlements';
-import type { ShardParts } from '../store/shard';
-import type { Silences } from '../store/shards/doctor';
-import type { BetweenShards } from '../store/shards/exchange';
-import type { Engine } from '../store/verbs/engine';
+import type { Store } from '../app/store';
+import type { VariableName } from '../config/load';
 
-/** The commands' view of the exchange: the same store that web and worker use, on one connection. */
-export interface CliStore {
-  readonly config: Config;
-  readonly redis: RedisClient;
-  readonly run: RunScript;
-  readonly keys: Keys;
-  readonly clock: Clock;
-  /** That of the first shard. */
-  readonly archive: ShardArchive;
-  /** One, unless the exchange has several. */
-  readonly shards: readonly Pick<
-    ShardParts,
-    'keys' | 'archive' | 'archivedReads' | 'matches' | 'settlements' | 'standings'
-  >[];
-  /** The readers of the outbox. */
-  readonly readers: readonly string[];
-  /** The keys of the shard that has the market. */
-  keysOf(id: MarketId): Promise<Keys>;
-  /** Null where the exchange has one shard. */
-  shardOf(id: MarketId): Promise<number | null>;
-  readonly engine: Engine;
-  readonly markets: Markets;
-  /** Null where the exchange has one shard. */
-  readonly betweenShards: BetweenShards | null;
-  readonly reads: Reads;
-  readonly settlements: Settlements;
-  readonly matches: Matches;
-  readonly actions: Actions;
-  readonly audit: Audit;
-  readonly scale: ChainScale;
-  /** The books of funds on a chain, which only the commands of that extension know; null with paper funds. */
-  readonly books: object | null;
-  /** Why this program must not use the data: it has funds of another kind, or of another chain. Null when it may. */
-  otherFunds(): Promise<string | null>;
-  /** The doctor's checks of the archive. */
-  readonly archives: { examine(silences: Silences): Promise<readonly Check[]> };
-  /** The checks of extensions that EXTENSIONS chooses. */
-  examineExtensions(silences: Silences): Promise<readonly Check[]>;
-  /** The checks of the chain; none with paper funds. */
-  examineFunds(): Promise<readonly Check[]>;
-  close(): void;
-}
+/** The exchange as commands see it, on a connection of their own; src/app/store.ts opens it. */
+export type CliStore = Store;
 
 export interface CliDeps {
   /** The commands of extensions. */
@@ -113,14 +57,13 @@ export interface Chosen {
   readonly command: Command;
   /** Answers without Redis; the command does not run. */
   readonly alone?: (speaker: Speaker) => Promise<ExitCode>;
-  /** Works on data of any layout. */
-  readonly anyLayout?: boolean;
-  /** Works whatever SHARDS says: it reads the number of shards itself. */
-  readonly anyShards?: true;
+  /** Works on any data, also of another layout, or of another number of shards or kind of funds than the configuration says. */
+  readonly anyData?: true;
+  /** A variable that need not fit the data, because the command reads its value there. */
+  readonly except?: VariableName;
   /** Answers when Redis did not respond. */
   readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
 }
-export const ANY_SHARDS = { anyShards: true, anyLayout: true } as const;
 export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;
 /** Adds the commands of an extension. */
 export type AddCommands = (program: Commander, choose: Choose) => void;

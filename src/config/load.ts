@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
 import { isCluster } from '../store/redis/address';
-import { CHAIN_MAKERS_MAX, type ChainConfig, chainConfig, chainProblems } from './chain';
+import {
+  CHAIN_MAKERS_MAX,
+  type ChainConfig,
+  chainConfig,
+  chainProblems,
+  operatorProblem,
+  withoutKeys,
+} from './chain';
 import { ConfigError, type ConfigProblem, printable } from './report';
 import { BadValue, type JwtSecrets, parseJwtSecrets, refusePublished } from './values';
 import { VARIABLES, type Variable } from './variables';
@@ -212,4 +219,14 @@ function assemble(values: Values): Config {
       ...stores.flatMap(passwordsOf),
     ],
   });
+}
+
+/** The configuration of a web process: what only workers read, and is secret, it does not keep. */
+export const webConfig = (config: Config): Config => withoutKeys(config);
+
+/** The configuration of a worker. Throws ConfigError when it lacks what only workers need. */
+export function workerConfig(config: Config): Config {
+  const problem = config.chain === null ? null : operatorProblem(config.chain);
+  if (problem !== null) throw new ConfigError([problem]);
+  return config;
 }

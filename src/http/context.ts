@@ -12,20 +12,10 @@ import type { MarketId, MarketTerms } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { WalletSignatures } from '../exchange/wallet-signature';
 import type { Logger } from '../log';
-import type { Check } from '../store/health/doctor';
-import type { DurabilityState } from '../store/health/durability';
-import type { Health } from '../store/health/health';
-import type { Markets } from '../store/markets/markets';
-import type { Joining } from '../store/people/joining';
-import type { Actions } from '../store/people/operator-log';
-import type { MarketList } from '../store/reads/market-list';
-import type { Reads } from '../store/reads/reads';
+import type { Exchange } from '../store/exchange';
 import { type OrderView, type SettledFill, tradeId } from '../store/records/order-views';
 import { signedOf } from '../store/records/signed-order';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
-import type { Settlements } from '../store/settlement/settlements';
-import type { Engine } from '../store/verbs/engine';
-import type { ChainConfigFacts } from '../wire/answers/chain';
 import type { TradingTerms } from '../wire/answers/market';
 import { presentOrder, type Viewer } from '../wire/answers/order';
 import type { Api } from '../wire/api';
@@ -56,58 +46,35 @@ export interface HttpObserver {
   order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
 }
 
-/** Everything that the routes call; src/app/web.ts builds it. */
-export interface HttpDeps {
+/** Everything that the routes call: the exchange, and what a web process adds to it (src/app/web.ts). */
+export interface HttpDeps extends Exchange {
   /** The interface of this exchange, with that of its extensions. */
   readonly api: Api;
-  readonly extensions: readonly WebPart[];
+  /** The parts of extensions. */
+  readonly parts: readonly WebPart[];
   readonly config: Config;
   readonly log: Logger;
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly reads: Reads;
-  readonly engine: Engine;
-  readonly markets: Markets;
-  readonly settlements: Settlements;
-  /** The operators' log. */
-  readonly actions: Actions;
-  readonly marketList: MarketList;
-  /** What operators see of the shards; null with one. */
-  readonly shardOf: (id: MarketId) => Promise<number | null>;
-  readonly joining: Joining;
+  readonly scale: ChainScale;
   readonly verifier: OrderVerifier;
   /** Null where no node is configured: only keys sign then. */
   readonly walletSignatures: WalletSignatures | null;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
-  readonly scale: ChainScale;
-  /** Reads the wallet from the chain when the books have not seen it lately; nothing with paper funds. */
-  readonly freshen: (wallet: string) => Promise<void>;
-  /** Member of GET /config; null with paper funds. */
-  readonly chain: ChainConfigFacts | null;
   /** The files of GET /docs. */
   readonly docs: StaticFiles;
   /** The facts about the program for GET /version. */
   readonly program: Program;
-  /** Shown by /readyz and /config; rejects when Redis does not respond. */
-  readonly health: () => Promise<Health>;
-  /** What an operator should know of; each check that is not ok needs attention. */
-  readonly watched: () => Promise<readonly Check[]>;
-  /** The durability and epoch of the exchange, from the last check. */
-  readonly standing: () => DurabilityState | null;
-  /** How long Redis has refused to write because it is a replica. */
-  readonly refusedForMs: () => number;
   /** Called after a change of the mode, so that sockets receive it at once. */
   readonly onModeChange: () => void;
-  /** The refusal of new orders while the exchange is behind its own work; null while it is not. */
-  readonly behind: () => readonly [code: 'BACKLOG' | 'CANCEL_ONLY', detail: string] | null;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;
   /** The earliest moment, of `performance.now()`, at which the request that is read now may have arrived. */
   readonly arrivedAt: () => number;
   /** The body of GET /metrics, in Prometheus' text format. */
-  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  readonly exposeMetrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }
 
 /** What an extension adds to a web process. */

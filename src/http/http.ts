@@ -133,6 +133,6 @@ function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...settlementEndpoints(context),
     ...systemEndpoints(context),
     ...logEndpoints(context),
-    ...deps.extensions.flatMap((extension) => extension.routes?.(context, cached) ?? []),
+    ...deps.parts.flatMap((part) => part.routes?.(context, cached) ?? []),
   ].map((endpoint) => withOperatorsLog(endpoint, deps.actions, deps.log));
 }

@@ -23,14 +23,14 @@ const redOf = ({ name, detail }: Check): Warning => ({ name, level: 'red', detai
 
 /** The same list for `GET /admin/overview` and `GET /readyz?verbose`; empty when nothing needs attention. */
 export async function warningsOf({
-  watched,
+  operations,
   settlements,
   marketList,
   reads,
-}: Pick<HttpDeps, 'watched' | 'settlements' | 'marketList' | 'reads'>): Promise<readonly Warning[]> {
+}: Pick<HttpDeps, 'operations' | 'settlements' | 'marketList' | 'reads'>): Promise<readonly Warning[]> {
   const nowMs = reads.clock();
   const [checks, failed, markets] = await Promise.all([
-    watched(),
+    operations.watched(),
     settlements.list({ status: 'FAILED', marketId: undefined }, { limit: 1, cursor: null }),
     marketList(),
   ]);

@@ -1,15 +1,11 @@
-import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
 import { type CandleWriter, createCandleWriter } from '../store/candles/writer';
-import type { ArchivedReads } from '../store/lists/archived-reads';
 import { type Agenda, createAgenda } from '../store/markets/agenda';
 import type { Markets } from '../store/markets/markets';
 import { createOutbox, type Outbox } from '../store/outbox/outbox';
-import { addressBytes } from '../store/records/order';
+import type { Partition } from '../store/partition';
 import type { Clock } from '../store/redis/clock';
-import type { Keys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
-import { homeOf } from '../store/redis/tags';
 import type { Engine } from '../store/verbs/engine';
 import { createRaisedNonces } from '../store/verbs/invalidate';
 import { createPriceChore } from './prices';
@@ -98,41 +94,27 @@ export function createChores({
   ];
 }
 
-/** The store of an exchange, whose chores are those of its shards. */
-export interface ChoreStore {
+/** The chores of a partition. */
+export const choresOf = (
+  { redis, run, clock, readers }: ChoreHost,
+  { keys, archivedReads, engine, markets }: Pick<Partition, 'keys' | 'archivedReads' | 'engine' | 'markets'>,
+): Chore[] => {
+  const slotKey = { redis, run, keys };
+  return createChores({
+    clock,
+    markets,
+    engine,
+    agenda: createAgenda(slotKey),
+    outbox: createOutbox({ ...slotKey, readers }),
+    candles: createCandleWriter({ ...slotKey, archivedReads }),
+    raisedNonces: createRaisedNonces(slotKey),
+  });
+};
+
+interface ChoreHost {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly clock: Clock;
-  /** The engine of all shards. */
-  readonly engine: Engine;
   /** The readers of the outbox. */
   readonly readers: readonly string[];
-  readonly shards: readonly {
-    readonly keys: Keys;
-    readonly archivedReads: ArchivedReads;
-    readonly engine: Engine;
-    readonly ownMarkets: Markets;
-  }[];
 }
-
-/** The chores of each shard. */
-export const choresOfShards = (
-  { shards: count }: Pick<Config, 'shards'>,
-  { redis, run, clock, engine: whole, readers, shards }: ChoreStore,
-): Chore[][] =>
-  shards.map(({ keys, archivedReads, engine, ownMarkets }, shard) => {
-    const slotKey = { redis, run, keys };
-    const isHome = (address: string): boolean => homeOf(addressBytes(address), count) === shard;
-    // The home of a wallet sends its nonce to the other shards before it takes the wallet off its list.
-    const invalidateAll: Engine['invalidateAll'] = (address, nonce) =>
-      (isHome(address) ? whole : engine).invalidateAll(address, nonce);
-    return createChores({
-      clock,
-      markets: ownMarkets,
-      engine: shards.length > 1 ? { ...engine, invalidateAll } : engine,
-      agenda: createAgenda(slotKey),
-      outbox: createOutbox({ ...slotKey, readers }),
-      candles: createCandleWriter({ ...slotKey, archivedReads }),
-      raisedNonces: createRaisedNonces(slotKey),
-    });
-  });

@@ -3,7 +3,7 @@ import { QUEUE_OPTIONS, type QueueName } from './queues';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** The samples of a scrape have a second: the counts of one shard that does not answer are left out, not those of all. */
+/** The samples of a scrape have a second: the counts of one queue that does not answer are left out, not those of all. */
 const COUNT_MAX_MS = 800;
 
 export interface QueueCount {

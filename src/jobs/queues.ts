@@ -23,9 +23,9 @@ export interface QueueName {
 }
 
 /** The names differ although the prefixes do, because the board and the metrics show the names. */
-export const settlementQueueOf = (shard: number): QueueName => ({
-  name: shard === 0 ? SETTLEMENT_QUEUE : `${SETTLEMENT_QUEUE}-${shard}`,
-  prefix: jobsPrefix(shard),
+export const settlementQueueOf = (partition: number): QueueName => ({
+  name: partition === 0 ? SETTLEMENT_QUEUE : `${SETTLEMENT_QUEUE}-${partition}`,
+  prefix: jobsPrefix(partition),
 });
 
 const CHORE_QUEUES = [
@@ -37,14 +37,13 @@ const CHORE_QUEUES = [
   'wind-up-markets',
   'count-candles',
 ] as const;
-/** The chores of an exchange with several shards; see shard-chores.ts. */
-const SHARD_QUEUES = ['finish-transfers', 'finish-markets', 'enforce-mode'] as const;
 
-/** All queues, for the board and the metrics; `added` are the chores of extensions. */
-export const queuesOf = (shards: number, added: readonly string[]): readonly QueueName[] => [
-  ...Array.from({ length: shards }, (_, shard) => settlementQueueOf(shard)),
-  ...[...CHORE_QUEUES, ...added, ...(shards > 1 ? SHARD_QUEUES : [])].map((name) => ({
-    name,
-    prefix: JOBS_PREFIX,
-  })),
+/** All queues, for the board and the metrics; `inEach` and `inAll` are the chores of extensions in each partition and in all together. */
+export const queuesOf = (
+  partitions: number,
+  inEach: readonly string[],
+  inAll: readonly string[] = [],
+): readonly QueueName[] => [
+  ...Array.from({ length: partitions }, (_, partition) => settlementQueueOf(partition)),
+  ...[...CHORE_QUEUES, ...inEach, ...inAll].map((name) => ({ name, prefix: JOBS_PREFIX })),
 ];

@@ -18,8 +18,8 @@ export interface ScheduleOptions {
   readonly now: () => number;
   readonly onError: (error: Error, chore: string) => void;
   /**
-   * Whether there are several shards: the queues of all chores are on one node of a cluster. While it is away, every worker runs every chore by
-   * itself, so the chores of the other shards go on.
+   * Whether there are several partitions: the queues of all chores are on one node of a cluster. While it is unreachable, every worker runs
+   * every chore by itself, so the chores of the other partitions go on.
    */
   readonly goesOn?: boolean;
 }

@@ -36,7 +36,7 @@ interface QueueOptions {
   readonly connection: ConnectionOptions;
   readonly onError: (error: Error) => void;
   /** The first one, unless the exchange has several. */
-  readonly shard?: number;
+  readonly partition?: number;
   readonly retries?: Retries;
 }
 
@@ -57,10 +57,10 @@ export function parseMatchName(text: unknown): MatchRef | null {
 export function createSettlementQueue({
   connection,
   onError,
-  shard = 0,
+  partition = 0,
   retries = { attempts: ATTEMPTS, backoffMs: BACKOFF_MS },
 }: QueueOptions): SettlementQueue {
-  const { name, prefix } = settlementQueueOf(shard);
+  const { name, prefix } = settlementQueueOf(partition);
   const queue = new Queue<SettlementJob>(name, { connection, ...QUEUE_OPTIONS, prefix });
   queue.on('error', onError);
   const opts = {

@@ -35,14 +35,14 @@ export interface SettlementOptions {
   readonly onError: (error: Error, what: string) => void;
   readonly funds?: 'paper' | 'chain';
   readonly retries?: Retries;
-  /** The shard, if there are several: only the holder of its relay lease runs its jobs. */
-  readonly shard?: number | null;
+  /** The partition, if there are several: only the holder of its relay lease runs its jobs. */
+  readonly partition?: number | null;
 }
 
 export interface RunningSettlement {
   /** The scheduled chores. */
   readonly reconciler: Chore;
-  /** Whether this process makes the jobs of the shard's matches. */
+  /** Whether this process makes the jobs of the partition's matches. */
   isRelaying(): boolean;
   stop(): Promise<void>;
 }
@@ -69,11 +69,11 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
     onError,
     funds = 'paper',
     retries,
-    shard = null,
+    partition = null,
   } = options;
   const queue = createSettlementQueue({
     connection,
-    shard: shard ?? 0,
+    partition: partition ?? 0,
     onError: (error) => onError(error, 'settlement queue'),
     ...(retries && { retries }),
   });
@@ -86,12 +86,12 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
   const processor = createProcessor({ settle, settlements, queue, funds });
   const open = () =>
     superviseWorker({
-      open: () => openWorker(settlementQueueOf(shard ?? 0), processor, options),
+      open: () => openWorker(settlementQueueOf(partition ?? 0), processor, options),
       queue: queue.queue,
       onStuck: () => onError(new Error('it takes no jobs, and is opened again'), 'settlement worker'),
     });
-  const held = shard === null ? null : createHeld(open);
-  const worker = shard === null ? open() : null;
+  const held = partition === null ? null : createHeld(open);
+  const worker = partition === null ? open() : null;
   let isRelaying = false;
   const relay = startRelay({
     lease: relayLease,
@@ -123,33 +123,34 @@ interface SettledStore {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly scale: ChainScale;
-  readonly shards: readonly (Pick<SettlementOptions, 'matches' | 'settlements' | 'reads'> & {
+  readonly partitions: readonly (Pick<SettlementOptions, 'matches' | 'settlements' | 'reads'> & {
     readonly keys: Keys;
+    readonly labels: Readonly<Record<string, string>>;
   })[];
 }
 
-/** Settles the matches of each shard. */
-export function settleShards(
-  { redis, run, scale, shards }: SettledStore,
+/** Settles the matches of each partition. */
+export function settlePartitions(
+  { redis, run, scale, partitions }: SettledStore,
   {
     funds,
     connection,
     onError,
   }: Pick<SettlementOptions, 'connection'> & {
     readonly funds: 'paper' | 'chain';
-    readonly onError: (error: Error, what: string, facts: { readonly shard?: number }) => void;
+    readonly onError: (error: Error, what: string, facts: Readonly<Record<string, string>>) => void;
   },
 ): RunningSettlement[] {
-  const spread = createSpread(shards.length);
-  return shards.map((parts, shard) =>
+  const spread = createSpread(partitions.length);
+  return partitions.map((parts, partition) =>
     startSettlement({
       ...parts,
       funds,
       scale,
       connection,
       relayLease: spread(createLease({ redis, run, keys: parts.keys }, 'settlement', parts.keys.relayLease)),
-      shard: shards.length > 1 ? shard : null,
-      onError: (error, what) => onError(error, what, shards.length > 1 ? { shard } : {}),
+      partition: partitions.length > 1 ? partition : null,
+      onError: (error, what) => onError(error, what, parts.labels),
     }),
   );
 }
@@ -173,7 +174,7 @@ function openWorker(
   return worker;
 }
 
-/** The worker of a shard, which is open while this process has the lease. Jobs that it leaves are given to the next one. */
+/** The worker of a partition, which is open while this process has the lease. Jobs that it leaves are given to the next one. */
 function createHeld(open: () => SupervisedWorker) {
   let worker: SupervisedWorker | null = null;
   const closing = new Set<Promise<void>>();

@@ -1,7 +1,7 @@
 /**
- * The hash tags of BullMQ's keys. Each shard has a queue of its own for settlements, in the stretch of slots in which its data is
- * (src/store/redis/tags.ts), so that the jobs of all shards are not on one node. All other queues are under `jobs`, and so is
- * the settlement queue of the first shard. `j<k>.<n>` has the least n whose slot is in the middle half of the stretch.
+ * The hash tags of BullMQ's keys. Each partition has a queue of its own for settlements, in the stretch of slots in which its data is
+ * (src/store/redis/tags.ts), so that the jobs of all partitions are not on one node. All other queues are under `jobs`, and so is
+ * the settlement queue of the first partition. `j<k>.<n>` has the least n whose slot is in the middle half of the stretch.
  * test/jobs/tags.test.ts computes all of them.
  */
 const TAGS = [
@@ -15,9 +15,9 @@ const TAGS = [
   ...['j56.373', 'j57.148', 'j58.50', 'j59.77', 'j60.41', 'j61.66', 'j62.322', 'j63.119'],
 ] as const;
 
-/** The prefix of the keys of a shard's settlement queue; the braces keep them in one slot of a cluster. */
-export function jobsPrefix(shard: number): string {
-  const tag = TAGS[shard];
-  if (tag === undefined) throw new RangeError(`no shard ${shard}`);
+/** The prefix of the keys of a partition's settlement queue; the braces keep them in one slot of a cluster. */
+export function jobsPrefix(partition: number): string {
+  const tag = TAGS[partition];
+  if (tag === undefined) throw new RangeError(`no partition ${partition}`);
   return `{${tag}}`;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { deployContracts } from '../chain/deploy';
-import { createKeySender } from '../chain/key-sender';
 import { createRpc } from '../chain/rpc';
+import { deployContracts } from '../extensions/chain/contracts/deploy';
+import { createKeySender } from '../extensions/chain/contracts/key-sender';
 import { type RunningChain, startChain } from './chain';
 
 export interface LocalChainOptions {

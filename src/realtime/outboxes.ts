@@ -1,21 +1,16 @@
-import type { Logger } from '../log';
 import type { OrderRecords } from '../store/lists/orders';
-import type { AccountLogReads, AccountLogWriter } from '../store/outbox/account-log';
+import type { AccountLogWriter } from '../store/outbox/account-log';
 import type { Broadcasts } from '../store/outbox/update-log';
+import type { Partition } from '../store/partition';
 import type { Presence } from '../store/people/presence';
 import type { Keys } from '../store/redis/keys';
-import type { RedisClient, RunScript } from '../store/redis/scripts';
-import type { ShardParts } from '../store/shard';
-import { createHomeLogs } from '../store/shards/account-logs';
-import { createHomeMarks } from '../store/shards/home-marks';
-import { createShardLogWriter } from '../store/shards/log-writer';
 import type { Engine } from '../store/verbs/engine';
 import { type BroadcastingDeps, createBroadcasting } from './broadcast/broadcasting';
 import type { Leadership } from './broadcast/leadership';
 import { createSharing } from './broadcast/sharing';
 import type { OutboxReaders } from './sockets/links';
 
-/** One outbox of the exchange, and what its lease allows: one for each shard. */
+/** One outbox of the exchange, and what its lease allows: one for each partition. */
 export interface Outbox {
   readonly keys: Keys;
   readonly broadcasts: Broadcasts;
@@ -89,41 +84,10 @@ export function leadOutboxes({ outboxes, readersOf, replicas, ...deps }: Outboxe
   };
 }
 
-interface OutboxesOf {
-  readonly redis: RedisClient;
-  readonly run: RunScript;
-  readonly shards: readonly (Pick<
-    ShardParts,
-    'keys' | 'broadcasts' | 'presence' | 'accounts' | 'reads' | 'standings'
-  > &
-    Pick<Outbox, 'engine'>)[];
-}
-
-/** The outboxes of all shards, and the logs of wallets: with several shards each log is at the home of its wallet. */
-export function openOutboxes(
-  { redis, run, shards }: OutboxesOf,
-  log: Logger,
-): { readonly outboxes: readonly Outbox[]; readonly accounts: AccountLogReads } {
-  const outboxes = shards.map((part) => ({
-    ...part,
-    records: part.reads.records,
-    logs: part.accounts,
-    saw: part.standings.saw,
-  }));
-  const [only] = outboxes;
-  if (only && outboxes.length === 1) return { outboxes, accounts: only.accounts };
-  const keys = shards.map((part) => part.keys);
-  const accounts = createHomeLogs({ redis, run, shards: keys });
-  const marks = createHomeMarks({ redis, shards: keys });
-  const writerOf = (source: number) =>
-    createShardLogWriter({
-      redis,
-      run,
-      shards: keys,
-      source,
-      logs: accounts,
-      marks,
-      onError: (error) => log.warn({ err: error.message, source }, 'the logs of some wallets wait'),
-    });
-  return { accounts, outboxes: outboxes.map((part, source) => ({ ...part, logs: writerOf(source) })) };
-}
+/** The outbox of a partition. */
+export const outboxOf = (partition: Partition): Outbox => ({
+  ...partition,
+  records: partition.reads.records,
+  logs: partition.accountLogs,
+  saw: partition.durability.saw,
+});

@@ -2,11 +2,8 @@ import type { Server } from 'node:http';
 import type { Sessions } from '../auth/sessions';
 import type { Config } from '../config/load';
 import type { Logger } from '../log';
-import type { History } from '../store/candles/history';
+import type { Exchange } from '../store/exchange';
 import type { DurabilityChecks } from '../store/health/durability';
-import type { AccountLogReads } from '../store/outbox/account-log';
-import type { BroadcastReads } from '../store/outbox/update-log';
-import type { Reads } from '../store/reads/reads';
 import { EVENTS, presentEpoch } from '../wire/answers/events';
 import { ORDER_EVENTS } from '../wire/requests/order-entry';
 import { createCatchUp } from './feed/catch-up';
@@ -14,7 +11,7 @@ import { countSubscriptions, createMarketFeed, type MarketFeed, roomOf } from '.
 import { createSnapshots } from './feed/snapshots';
 import { createSubscriber } from './feed/subscriber';
 import { BETWEEN, type FeedMessage, listedChanges } from './messages';
-import { leadOutboxes, type Outbox } from './outboxes';
+import { leadOutboxes, outboxOf } from './outboxes';
 import { createAllowances, noAllowances } from './sockets/allowances';
 import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
@@ -33,19 +30,15 @@ import { closeSockets, type ExchangeServer } from './sockets/sockets';
 import { serveUpgrades } from './sockets/upgrades';
 import { serveWallets, type WalletSockets } from './wallets';
 
-export interface RealtimeDeps {
+/** What the sockets need of the exchange and of the web process. */
+export interface RealtimeDeps
+  extends Pick<Exchange, 'broadcasts' | 'accounts' | 'reads' | 'history' | 'partitions'> {
+  readonly durability: Pick<DurabilityChecks, 'doubts' | 'current' | 'refresh'>;
   readonly config: Pick<
     Config,
     'redisUrls' | 'redisTlsCa' | 'replicas' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'
   >;
   readonly log: Logger;
-  /** One for each shard. */
-  readonly outboxes: readonly Outbox[];
-  readonly broadcasts: BroadcastReads;
-  readonly accounts: AccountLogReads;
-  readonly reads: Reads;
-  readonly history: History;
-  readonly standings: Pick<DurabilityChecks, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
   /** Identifies the owner of a session or of an API key. */
   readonly isLive: (sid: string) => Promise<boolean>;
@@ -154,7 +147,8 @@ function hearReplicas(io: ExchangeServer, { links, feed, wallets, lookAgain, ...
 
 /** Everything that sockets send and receive: docs/use/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
-  const { config, log, outboxes, broadcasts, reads, sessions } = deps;
+  const { config, log, broadcasts, reads, sessions } = deps;
+  const outboxes = deps.partitions.map(outboxOf);
   // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({
@@ -169,7 +163,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const io = createServer(links.adapter);
   const audience = createAudience(io);
 
-  const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.standings.doubts });
+  const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.durability.doubts });
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, ...audience });
   let allowances = noAllowances;
   const subscriber = createSubscriber({
@@ -185,6 +179,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const replicas = () => io.of('/').adapter.serverCount();
   const broadcasting = leadOutboxes({
     ...deps,
+    outboxes,
     readersOf: links.readersOf,
     replicas,
     intervalMs: config.broadcastIntervalMs,

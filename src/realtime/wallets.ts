@@ -28,7 +28,7 @@ export interface WalletSocketsDeps {
   readonly broadcasts: BroadcastReads;
   readonly reads: Reads;
   readonly sessions: Sessions;
-  readonly standings: Pick<DurabilityChecks, 'current'>;
+  readonly durability: Pick<DurabilityChecks, 'current'>;
   readonly log: Logger;
 }
 
@@ -57,10 +57,10 @@ const together = (parts: readonly Part[]): Part => ({
 
 /** The part of real time for the sockets of wallets: their admission, their events, and `cancelOnDisconnect`. */
 export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
-  const { io, audience, outboxes, reads, sessions, standings, log } = deps;
+  const { io, audience, outboxes, reads, sessions, durability, log } = deps;
   const privateFeed = createPrivateFeed({
     ...deps,
-    bodies: createAccountBodies({ ...deps, records: reads.records, severalShards: outboxes.length > 1 }),
+    bodies: createAccountBodies({ ...deps, records: reads.records, severalPartitions: outboxes.length > 1 }),
     emit: (address, event, body) => audience.emit(walletRoom(address), event, body),
     isHere: (address) => audience.isHeard(walletRoom(address)),
     join: (socket, address) => void socket.join(walletRoom(address)),
@@ -87,7 +87,7 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
       { accountEvents, lastAccountSequence, epoch, isAsked },
     ) => {
       // In another epoch the same number may belong to another event.
-      const isSame = epoch === null || epoch === standings.current()?.epoch;
+      const isSame = epoch === null || epoch === durability.current()?.epoch;
       const position = accountEvents
         ? await privateFeed.position(address, isSame ? lastAccountSequence : null)
         : null;

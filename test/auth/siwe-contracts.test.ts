@@ -8,7 +8,7 @@ import { alice, bob } from './orders';
 import { startRedis, type TestRedis } from './redis';
 import { createSignInHere, messageOf, refusedBy } from './sign-in';
 
-/** Sign-in, with a chain that says what the test needs. test/chain/sign-in.long.test.ts has contracts. */
+/** Sign-in, with a chain that says what the test needs. test/extensions/chain/sign-in.long.test.ts has contracts. */
 const WRAPPER = ['address', 'bytes', 'bytes'];
 const wrap = (inner: string): string =>
   concat([AbiCoder.defaultAbiCoder().encode(WRAPPER, [bob.address, '0x', inner]), `0x${'6492'.repeat(16)}`]);

@@ -8,6 +8,7 @@ import { MATCH_ORDERS } from '../../src/chain/match-orders';
 import { loadConfig } from '../../src/config/load';
 import { createSettle } from '../../src/jobs/settle';
 import { createLogger } from '../../src/log';
+import { partAt } from '../../src/store/lists/list';
 import { type Answer, patiently } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, domainOf, type Limit, openMarket, type Trader } from '../support/trader';
@@ -45,7 +46,12 @@ async function settle(marketId: string, status: 'CONFIRMED' | 'MATCHED'): Promis
       return market.terms;
     };
     const record: typeof store.settlements.record = (list) => store.settlements.record(list, status);
-    await createSettle({ ...store, settlements: { ...store.settlements, record }, termsOf })(refs);
+    await createSettle({
+      ...store,
+      matches: partAt(store.partitions, 0).matches,
+      settlements: { ...store.settlements, record },
+      termsOf,
+    })(refs);
   } finally {
     store.close();
   }

@@ -135,21 +135,21 @@ test(
     const web = await startReplica({ REDIS_URL: first.url });
     const redis = connect({ urls: [first.url] });
     await ready(redis, READY_MS);
-    const standings = createDurabilityChecks({
+    const durability = createDurabilityChecks({
       redis,
       run: createScripts(redis),
       keys: createKeys(),
       promised: null,
     });
     try {
-      await standings.refresh();
-      expect(standings.refusedForMs()).toBe(0);
+      await durability.refresh();
+      expect(durability.refusedForMs()).toBe(0);
       await replicate();
       await first.ask(`REPLICAOF 127.0.0.1 ${second.port}`);
-      await expect(standings.refresh()).rejects.toThrow('READONLY');
-      const refusedMs = standings.refusedForMs();
-      await expect(standings.refresh()).rejects.toThrow('READONLY');
-      expect(standings.refusedForMs()).toBeGreaterThan(refusedMs);
+      await expect(durability.refresh()).rejects.toThrow('READONLY');
+      const refusedMs = durability.refusedForMs();
+      await expect(durability.refresh()).rejects.toThrow('READONLY');
+      expect(durability.refusedForMs()).toBeGreaterThan(refusedMs);
       expect((await web.client.get('/readyz')).body).toMatchObject({
         status: 503,
         detail: 'Redis answers READONLY',
@@ -158,12 +158,12 @@ test(
       expect([stuckOf(0), stuckOf(120_000)]).toEqual([null, null]);
       expect(stuckOf(120_001)).toMatch(/refused writes as a replica for 120 s/);
       await first.ask('REPLICAOF NO ONE');
-      await standings.refresh();
-      expect(standings.refusedForMs()).toBe(0);
+      await durability.refresh();
+      expect(durability.refusedForMs()).toBe(0);
       // A Redis that is away is no reason to start again.
       await first.kill();
-      await expect(standings.refresh()).rejects.toThrow();
-      expect(standings.refusedForMs()).toBe(0);
+      await expect(durability.refresh()).rejects.toThrow();
+      expect(durability.refusedForMs()).toBe(0);
       await first.revive();
     } finally {
       disconnect(redis);

@@ -5,6 +5,7 @@ import { createChores } from '../../src/jobs/chores';
 import { createReconciler } from '../../src/jobs/reconcile';
 import { createLogger } from '../../src/log';
 import { createCandleWriter } from '../../src/store/candles/writer';
+import { partAt } from '../../src/store/lists/list';
 import { createAgenda } from '../../src/store/markets/agenda';
 import { createOutbox } from '../../src/store/outbox/outbox';
 import type { MatchRef } from '../../src/store/records/settlement';
@@ -96,7 +97,7 @@ test('a market whose matches cannot be read keeps no other market from being set
   await world.redis.set(trades, 'not a stream');
   const found: MatchRef[] = [];
   const reconciler = createReconciler({
-    matches: store.matches,
+    matches: partAt(store.partitions, 0).matches,
     now: () => Date.now() + 6_000,
     enqueue: async (refs) => void found.push(...refs),
   });

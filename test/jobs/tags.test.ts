@@ -37,7 +37,7 @@ test('the jobs of every other shard are in the stretch of slots that has its dat
     const key = `${jobsPrefix(k)}:settlement-${k}:wait`;
     expect(slotOfTag(`j${k}.${n}`)).toBe(new Command('exists', [key]).getSlot());
   }
-  for (const wrong of [-1, TAGS]) expect(() => jobsPrefix(wrong)).toThrow(`no shard ${wrong}`);
+  for (const wrong of [-1, TAGS]) expect(() => jobsPrefix(wrong)).toThrow(`no partition ${wrong}`);
 });
 
 test('one shard has the queues that it always had, and each further shard one queue more', () => {

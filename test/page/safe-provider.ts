@@ -1,7 +1,7 @@
 import { getBytes, hashMessage, TypedDataEncoder } from 'ethers';
 import type { Page } from 'playwright-core';
-import type { Chain } from '../chain/rpc';
-import type { Call, ContractWallet } from '../chain/wallets';
+import type { Chain } from '../extensions/chain/rpc';
+import type { Call, ContractWallet } from '../extensions/chain/wallets';
 
 interface Options {
   readonly chain: Chain;

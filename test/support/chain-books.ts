@@ -3,8 +3,8 @@ import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchang
 import { SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../../src/exchange/settlement';
 import { micro, parseLots, parsePips } from '../../src/exchange/units';
 import { createChainAccounts } from '../../src/extensions/chain/store/accounts';
+import { noteFunds } from '../../src/extensions/chain/store/funds';
 import { createObserving } from '../../src/extensions/chain/store/observing';
-import { noteFunds } from '../../src/store/chain/funds';
 import { type SettlementKey, settlementId } from '../../src/store/records/settlement';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { createKeys } from '../../src/store/redis/keys';

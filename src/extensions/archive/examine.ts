@@ -1,9 +1,8 @@
 import type { Config } from '../../config/load';
-import type { Check } from '../../store/health/doctor';
+import { type Check, type Silences, unlessSilent } from '../../store/health/doctor';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient } from '../../store/redis/scripts';
-import { type Silences, unlessSilent } from '../../store/shards/doctor';
 import type { Archive } from './archive';
 import { examineArchive } from './store/doctor';
 

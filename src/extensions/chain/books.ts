@@ -1,28 +1,51 @@
-import type { ChainBooks } from '../../app/extensions';
-import { contradiction } from '../../chain/examine';
-import { claimCall, createOwedReader } from '../../chain/owed';
-import { createWalletLookup } from '../../chain/wallet-lookup';
 import type { ChainConfig } from '../../config/chain';
 import type { Config } from '../../config/load';
 import type { ChainScale } from '../../exchange/order';
 import { micro } from '../../exchange/units';
 import type { Logger } from '../../log';
+import type { NodeChecks } from '../../store/exchange';
+import type { Markets } from '../../store/markets/markets';
 import type { MarketList } from '../../store/reads/market-list';
 import type { Reads } from '../../store/reads/reads';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
+import type { Engine } from '../../store/verbs/engine';
+import type { ChainPlacing } from '../../store/verbs/place';
+import type { ChainConfigFacts } from '../../wire/answers/chain';
+import { contradiction, type ExamineOptions } from './contracts/examine';
+import { claimCall, createOwedReader } from './contracts/owed';
+import { createWalletLookup } from './contracts/wallet-lookup';
 import { examineFunds, examineOptions } from './examine';
-import { chainFacts, nodesSetAside, openChain } from './nodes';
-import { chainSamples, failureSamples, unsettledSamples } from './samples';
-import { watchCongestion } from './store/congestion';
-import { createChainLedger } from './store/ledger';
+import { chainFacts, type OpenChain, openChain } from './nodes';
+import { type Congestion, watchCongestion } from './store/congestion';
+import { type ChainLedger, createChainLedger } from './store/ledger';
 import { accountReads } from './store/reads';
-import { createChainRequests } from './store/requests';
-import { CONGESTED, modeOnChain } from './store/standstill';
+import { type ChainRequests, createChainRequests } from './store/requests';
+import { modeOnChain } from './store/standstill';
 import { marketsOnChain, walletsOnChain } from './trade';
 import { createWalletRefresh } from './wallet-refresh';
-import { workOnChain } from './work';
+
+/** The books of funds on a chain, with what they replace in an exchange with paper funds. */
+export interface ChainBooks extends OpenChain {
+  readonly ledger: ChainLedger;
+  /** What waits for the worker that follows the chain. */
+  readonly requests: ChainRequests;
+  /** Accounts and the mode follow the chain. */
+  readonly reads: Reads;
+  /** How the script that books orders sees funds. */
+  readonly placing: ChainPlacing;
+  /** Wallets split, merge, redeem and raise nonces themselves, and the worker serves the faucet. */
+  engine(own: Engine): Engine;
+  /** A market opens once the chain knows it, and ends as its oracle reports there. */
+  markets(own: Markets): Markets;
+  readonly congestion: Congestion;
+  /** Reads the wallet from the chain, unless the books have seen it lately. */
+  refresh(wallet: string): Promise<void>;
+  /** Member of GET /config. */
+  readonly facts: ChainConfigFacts;
+  readonly nodes: NodeChecks;
+}
 
 export interface BooksParts {
   readonly redis: RedisClient;
@@ -73,14 +96,14 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
     ...accountReads({ owed, accounts: ledger, market, unsettledMaxNewMicro, now }),
     mode: modeOnChain({ mode: parts.reads.mode, cursor: ledger.cursor, congestion, now }),
   };
-  const examined = () => examineOptions(config, chainConfig, { chain, redis, run, keys, clock });
+  const examined = (): Promise<ExamineOptions> =>
+    examineOptions(config, chainConfig, { chain, redis, run, keys, clock });
   return {
     ...chain,
     ledger,
     requests,
     reads,
     congestion,
-    refusal: () => (congestion.isTooMuch() ? ['CANCEL_ONLY', CONGESTED] : null),
     refresh,
     facts: chainFacts(chainConfig, contracts),
     placing: {
@@ -105,16 +128,9 @@ export function openBooks(config: Config, chainConfig: ChainConfig, parts: Books
         clock: now,
         resolveDelayMs: config.resolveDelayMs,
       }),
-    examine: async () => examineFunds(chainConfig, await examined()),
-    contradiction: async () => contradiction(await examined()),
-    samples: [
-      () => chainSamples({ redis, run, keys, clock, rpc, ledger, requests }),
-      () => unsettledSamples(ledger),
-      () => failureSamples({ redis, keys }),
-    ],
-    watched: () => nodesSetAside(rpc),
-    work: (store) =>
-      workOnChain(config, chainConfig, { ...parts, ...chain, ...store, ledger, requests, reads }),
-    stop: rpc.stop,
+    nodes: {
+      examine: async () => examineFunds(chainConfig, await examined()),
+      contradiction: async () => contradiction(await examined()),
+    },
   };
 }

@@ -1,12 +1,13 @@
 import { domainSeparator, orderStructHash, typedDigest } from '../../auth/order-hash';
-import { type ChainCheck, type ExamineOptions, examineChain } from '../../chain/examine';
-import { createKeySigner } from '../../chain/signer';
+import type { ChainCheck } from '../../chain/examine-nodes';
 import type { ChainConfig } from '../../config/chain';
 import type { Config } from '../../config/load';
 import { type SignedOrder, ZERO_ADDRESS } from '../../exchange/order';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
+import { type ExamineOptions, examineChain } from './contracts/examine';
+import { createKeySigner } from './contracts/signer';
 import { type OpenChain, signerOf } from './nodes';
 import { createIntents } from './store/intents';
 

@@ -1,15 +1,15 @@
 import { checksumAddress } from '../../auth/address';
 import { type Blocks, createBlocks } from '../../chain/blocks';
-import { approvalCalls, type Conditions, type Contracts, createConditions } from '../../chain/conditions';
-import { createKeySender } from '../../chain/key-sender';
 import { createRpc, type Rpc } from '../../chain/rpc';
-import { createKeySigner, createRemoteSigner } from '../../chain/signer';
-import { createWalletReader, type WalletReader } from '../../chain/wallet-reader';
 import type { ChainConfig } from '../../config/chain';
 import type { Config } from '../../config/load';
 import type { Logger } from '../../log';
 import type { Check } from '../../store/health/doctor';
 import type { ChainConfigFacts } from '../../wire/answers/chain';
+import { approvalCalls, type Conditions, type Contracts, createConditions } from './contracts/conditions';
+import { createKeySender } from './contracts/key-sender';
+import { createKeySigner, createRemoteSigner } from './contracts/signer';
+import { createWalletReader, type WalletReader } from './contracts/wallet-reader';
 
 const contractsOf = (config: Config): Contracts => ({
   exchangeAddress: checksumAddress(config.exchangeAddress),

@@ -1,10 +1,13 @@
+import type { SampleSource } from '../../app/extensions';
+import type { Store } from '../../app/store';
 import type { Rpc } from '../../chain/rpc';
-import { readGasMoney, readNonce } from '../../chain/transaction';
 import { MICRO_PER_ONE } from '../../exchange/units';
 import type { Sample } from '../../metrics/metrics';
 import type { Clock } from '../../store/redis/clock';
 import type { Keys } from '../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../store/redis/scripts';
+import type { ChainBooks } from './books';
+import { readGasMoney, readNonce } from './contracts/transaction';
 import type { ObservationState } from './jobs/observation';
 import type { Spent } from './jobs/spending';
 import type { ChainAccounts, ChainCursor } from './store/accounts';
@@ -35,13 +38,11 @@ export const spentSamples = (spent: Spent | null): Sample[] =>
         { name: 'exchange_chain_gas_price_gwei', value: Number(spent.priceWei) / GWEI_WEI },
       ];
 
-export const unsettledSamples = async (
-  accounts: Pick<ChainAccounts, 'unsettledMicro'>,
-): Promise<Sample[]> => [
+const unsettledSamples = async (accounts: Pick<ChainAccounts, 'unsettledMicro'>): Promise<Sample[]> => [
   { name: 'exchange_chain_unsettled_value', value: (await accounts.unsettledMicro()) / MICRO_PER_ONE },
 ];
 
-export async function failureSamples(from: Parameters<typeof readFailures>[0]): Promise<Sample[]> {
+async function failureSamples(from: Parameters<typeof readFailures>[0]): Promise<Sample[]> {
   const { byReason, strikes } = await readFailures(from);
   return [
     ...Object.entries(byReason).map(
@@ -80,14 +81,18 @@ interface ChainSources {
   readonly requests: ChainRequests;
 }
 
+/** The metrics of every process with funds on a chain. */
+export const samplesOnChain = (
+  { redis, run, keys, clock }: Store,
+  { rpc, ledger, requests }: ChainBooks,
+): readonly SampleSource[] => [
+  () => chainSamples({ redis, run, keys, clock, rpc, ledger, requests }),
+  () => unsettledSamples(ledger),
+  () => failureSamples({ redis, keys }),
+];
+
 /** How far the chain is followed, and what waits for it. */
-export async function chainSamples({
-  clock,
-  rpc,
-  ledger,
-  requests,
-  ...slotKey
-}: ChainSources): Promise<Sample[]> {
+async function chainSamples({ clock, rpc, ledger, requests, ...slotKey }: ChainSources): Promise<Sample[]> {
   const intents = createIntents(slotKey);
   const [cursor, lanes, open, opening, results, faucet] = await Promise.all([
     ledger.cursor(),

@@ -1,12 +1,3 @@
-import {
-  type Contracts,
-  mergeCalls,
-  nonceCall,
-  payoutsOf,
-  redeemCalls,
-  reportCall,
-  splitCalls,
-} from '../../chain/conditions';
 import type { Config } from '../../config/load';
 import type { WalletCall } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
@@ -17,6 +8,15 @@ import type { Markets } from '../../store/markets/markets';
 import type { Reads } from '../../store/reads/reads';
 import { marketNotOpen } from '../../store/redis/refusals';
 import type { Engine } from '../../store/verbs/engine';
+import {
+  type Contracts,
+  mergeCalls,
+  nonceCall,
+  payoutsOf,
+  redeemCalls,
+  reportCall,
+  splitCalls,
+} from './contracts/conditions';
 import type { ChainRequests } from './store/requests';
 
 interface WalletParts {

@@ -1,11 +1,11 @@
-import type { OwedReader } from '../../chain/owed';
-import type { FoundWallet, WalletLookup } from '../../chain/wallet-lookup';
-import type { TokenQuery } from '../../chain/wallet-reader';
 import type { WalletCall } from '../../exchange/chain';
 import { Refusal } from '../../exchange/errors';
 import type { MarketView, Owed } from '../../exchange/facts';
 import type { Micro } from '../../exchange/units';
 import type { Reads } from '../../store/reads/reads';
+import type { OwedReader } from './contracts/owed';
+import type { FoundWallet, WalletLookup } from './contracts/wallet-lookup';
+import type { TokenQuery } from './contracts/wallet-reader';
 import type { ChainAccounts } from './store/accounts';
 import type { Observing } from './store/observing';
 

@@ -1,16 +1,14 @@
-import type { ChainBooks, ChainWork } from '../../app/extensions';
+import type { WorkerPart } from '../../app/extensions';
+import type { Store } from '../../app/store';
 import { checksumAddress } from '../../auth/address';
-import { createConversionReader } from '../../chain/conversions';
-import { createEventReader } from '../../chain/exchange-events';
 import type { ChainConfig } from '../../config/chain';
-import type { Config } from '../../config/load';
-import { otherFundsOf } from '../../store/chain/funds';
+import { partAt } from '../../store/lists/list';
 import type { Markets } from '../../store/markets/markets';
 import { createPlainLease } from '../../store/outbox/lease';
 import { settlementId } from '../../store/records/settlement';
-import type { Settlements } from '../../store/settlement/settlements';
-import type { Engine } from '../../store/verbs/engine';
-import type { BooksParts } from './books';
+import type { ChainBooks } from './books';
+import { createConversionReader } from './contracts/conversions';
+import { createEventReader } from './contracts/exchange-events';
 import { createFaucet } from './jobs/faucet';
 import { createObservation } from './jobs/observation';
 import { startObserver } from './jobs/observe';
@@ -23,6 +21,7 @@ import { haltingOnOther, haltingOnUnknown } from './jobs/unknown';
 import { createWithdraw } from './jobs/withdraw';
 import { type OpenChain, oracleOf, signerOf } from './nodes';
 import { observerSamples, spentSamples } from './samples';
+import { otherFundsOf } from './store/funds';
 import { createIntents } from './store/intents';
 import { createChainLedger } from './store/ledger';
 import { createSendable, unsettledMarkets } from './store/sendable';
@@ -30,16 +29,18 @@ import { createWithdrawals } from './store/withdrawals';
 
 const CANCEL_EVERY_MS = 1_000;
 
-interface WorkParts extends BooksParts, OpenChain, Pick<ChainBooks, 'ledger' | 'requests'> {
-  readonly engine: Engine;
-  readonly settlements: Settlements;
+/** The store, with the books in place of what is different with paper funds. */
+interface WorkParts
+  extends Omit<Store, 'markets'>,
+    OpenChain,
+    Pick<ChainBooks, 'ledger' | 'requests' | 'reads'> {
   /** The markets of Redis, which follow the chain. */
   readonly ownMarkets: Markets;
 }
 
 /** Brings the state of the chain into the books, in one worker at a time. */
-function observe(config: Config, { startBlock }: ChainConfig, parts: WorkParts) {
-  const { engine, reads, settlements, rpc, blocks, wallets, contracts, log } = parts;
+function observe({ startBlock }: ChainConfig, parts: WorkParts) {
+  const { config, engine, reads, settlements, rpc, blocks, wallets, contracts, log } = parts;
   const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
   const haltOnUnknown = haltingOnUnknown(halt);
   const haltOnOther = haltingOnOther(halt);
@@ -95,8 +96,8 @@ function observe(config: Config, { startBlock }: ChainConfig, parts: WorkParts) 
 }
 
 /** Settles matches, in the lanes of which this worker gets the leases. */
-function operate(config: Config, chain: ChainConfig, parts: WorkParts) {
-  const { reads, settlements, rpc, contracts, ledger, log } = parts;
+function operate(chain: ChainConfig, parts: WorkParts) {
+  const { config, reads, settlements, rpc, contracts, ledger, log } = parts;
   const { signer } = signerOf(chain);
   return startOperator({
     rpc,
@@ -122,22 +123,35 @@ function operate(config: Config, chain: ChainConfig, parts: WorkParts) {
 }
 
 /** The work of a worker with FUNDS=chain, besides that with paper funds. */
-export function workOnChain(config: Config, chain: ChainConfig, parts: WorkParts): ChainWork {
-  const { requests, conditions, ledger, scale } = parts;
-  const oracle = oracleOf(config, chain, parts.rpc);
+export function workOnChain(chain: ChainConfig, store: Store, books: ChainBooks): WorkerPart {
+  const { rpc, blocks, wallets, contracts, conditions, finalBlock, ledger, requests } = books;
+  const parts: WorkParts = {
+    ...store,
+    rpc,
+    blocks,
+    wallets,
+    contracts,
+    conditions,
+    finalBlock,
+    ledger,
+    requests,
+    ownMarkets: partAt(store.partitions, 0).markets,
+  };
+  const { config, scale } = store;
+  const oracle = oracleOf(config, chain, rpc);
   const tasked = {
     requests,
     conditions,
     oracle,
-    finalBlock: parts.finalBlock,
+    finalBlock,
     markets: parts.ownMarkets,
     view: parts.reads.view,
     allMarkets: parts.marketList,
     now: parts.clock.now,
     unsettledMarkets: () => unsettledMarkets(parts),
   };
-  const observer = observe(config, chain, parts);
-  const operator = operate(config, chain, parts);
+  const observer = observe(chain, parts);
+  const operator = operate(chain, parts);
   const amount = BigInt(config.paperGrantMicro) * scale.microAmount;
   const hasFaucet = config.network === 'testnet' && oracle !== null;
   const tasks: readonly OracleTask[] = [

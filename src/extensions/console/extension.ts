@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Extension } from '../../app/extensions';
 import type { Context } from '../../http/context';
 import { logPageActions } from '../../http/server/operators-log';
+import { partAt } from '../../store/lists/list';
 import { createBoard } from './board';
 import { boardGuard } from './board-guard';
 import { type ConsoleReads, consoleEndpoints } from './routes/console';
@@ -23,19 +24,20 @@ const ownOnly: RequestHandler = (_request, response, next) => {
 export const CONSOLE: Extension = {
   name: 'console',
   api: { operations: CONSOLE_OPERATIONS, schemas: CONSOLE_SCHEMAS },
-  web({ config: { adminTokens, publicBaseUrl }, log, store, replicas }) {
-    const { redis, clock, actions } = store;
+  web({ store, replicas }) {
+    const { config, log, redis, clock, actions, partitions, placement } = store;
+    const { adminTokens, publicBaseUrl } = config;
     const reads = {
       replicas,
       overview: createOverview({ ...store, now: clock.now }),
       previewEnding: async (...[id, outcome]: Parameters<ConsoleReads['previewEnding']>) =>
-        previewEnding({ redis, keys: await store.keysOf(id) }, id, outcome),
+        previewEnding({ redis, keys: partAt(partitions, await placement.partitionOf(id)).keys }, id, outcome),
     };
     const routes = (context: Context) => consoleEndpoints(context, reads);
     if (adminTokens === null) return { routes };
     const board = createBoard({
       connection: redis,
-      queues: store.queueNames,
+      queues: store.queues,
       basePath: CONSOLE_PATHS.queues,
       onError: (error) => log.warn({ err: error.message }, 'board'),
     });

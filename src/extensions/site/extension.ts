@@ -26,7 +26,7 @@ export const SITE: Extension = {
     tags: { Charts: "TradingView's Universal Data Feed over the candles." },
     pageCosts: PAGE_COSTS,
   },
-  web({ config, store: { marketList, reads } }) {
+  web({ store: { config, marketList, reads } }) {
     if (!config.serveUi) return { routes: udfEndpoints };
     const page = loadFiles(PAGE_FOLDER, ADDRESSES);
     const drawCard = createCardDrawing(CARD_FONT);

@@ -1,5 +1,4 @@
 import type { Express, RequestHandler, Response } from 'express';
-import type { WebHost } from '../../app/extensions';
 import type { Store } from '../../app/store';
 import type { MarketView } from '../../exchange/facts';
 import { clientAddress } from '../../http/guard/client-address';
@@ -24,7 +23,7 @@ const CACHED_MS = 60_000;
 const CACHED = `public, max-age=${CACHED_MS / 1_000}`;
 
 /** The trading page, and what its links need. */
-export interface SiteParts extends Pick<WebHost, 'config'>, Pick<Store, 'marketList'> {
+export interface SiteParts extends Pick<Store, 'config' | 'marketList'> {
   /** Empty when the page has not been built. */
   readonly page: StaticFiles;
   /** Links have a picture. */

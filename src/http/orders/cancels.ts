@@ -1,6 +1,6 @@
 import { type ErrorCode, Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
-import { PartlyFound } from '../../store/shards/order-places';
+import { PartlyFound } from '../../store/lists/orders';
 import type { CancelReply } from '../../store/verbs/cancels';
 import { presentCancel } from '../../wire/answers/order';
 import type { Context } from '../context';
@@ -20,8 +20,8 @@ export interface Cancels {
    */
   one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer>;
   /**
-   * Cancels each hash by itself, in any market; the same hash given twice is one order. Of several shards, one that does not answer
-   * holds up only its own orders, which are UNAVAILABLE then. Throws when nothing could be done.
+   * Cancels each hash by itself, in any market; the same hash given twice is one order. A partition that does not answer holds up
+   * only its own orders, which are UNAVAILABLE then. Throws when nothing could be done.
    */
   list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList>;
 }

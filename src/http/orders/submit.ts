@@ -165,14 +165,14 @@ interface Candidate {
  * still `confirm` its signature.
  */
 function check(
-  { reads, verifier, walletSignatures, scale, behind, config }: Context,
+  { reads, verifier, walletSignatures, scale, refusal, config }: Context,
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt, address } = candidate;
   checkTerms(signed, terms, walletSignatures !== null);
   // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
-  const refused = behind();
+  const refused = refusal();
   if (refused) throw new Refusal(...refused);
   progress.stage = 'nonce';
   if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');

@@ -101,8 +101,8 @@ export function adminEndpoints(context: Context): AnyEndpoint[] {
   ];
 }
 
-const owned = async ({ reads, shardOf }: Context, id: MarketId) =>
-  presentOwnMarket(await reads.view(id), await shardOf(id));
+const owned = async ({ reads, placement }: Context, id: MarketId) =>
+  presentOwnMarket(await reads.view(id), await placement.shownOf(id));
 
 const oracleOf = (address: string): string => addressOf('oracle', address, checksumAddress);
 

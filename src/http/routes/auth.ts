@@ -59,7 +59,7 @@ export function authEndpoints({
         await joining.join(address);
         return ok(presentSession(await sessions.open(address), config.chainId));
       } catch (error) {
-        // A 503 is no answer, so the nonce may be used again: one of several shards may be silent.
+        // A 503 is no answer, so the nonce may be used again: one of several partitions may be silent.
         if (refusalOf(error).code === 'UNAVAILABLE') await signIn.giveBack(nonce).catch(() => undefined);
         throw error;
       }

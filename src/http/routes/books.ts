@@ -31,7 +31,7 @@ const LIST_END = Buffer.from(']}');
 
 /** The reads of a market's page: book, ticker, trades, prices. */
 export function bookEndpoints(context: Context, cached: CachedAnswers): AnyEndpoint[] {
-  const { reads, ticket, standing } = context;
+  const { reads, ticket, durability } = context;
   const { momentOf } = cached;
   const isSettled = ({ fills }: { readonly fills: readonly SettledFill[] }): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
@@ -48,7 +48,7 @@ export function bookEndpoints(context: Context, cached: CachedAnswers): AnyEndpo
   async function orderbook(call: Call<undefined>): Promise<Reply> {
     const depth = depthOf(call.query);
     const { json, sequence } = await bookOf(await momentOf(call), depth);
-    const now = standing();
+    const now = durability.current();
     const etag = bookTag(sequence, now);
     // A copy may be kept, but must be revalidated each time.
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };

@@ -13,7 +13,7 @@ import { categoriesOf, createPageTexts, indexOf, isListed, pageOf } from '../mar
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Finding markets: the list of markets, their categories, one market. */
-export function marketEndpoints({ marketList, standing }: Context, cached: CachedAnswers): AnyEndpoint[] {
+export function marketEndpoints({ marketList, durability }: Context, cached: CachedAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
   return [
     read(PATHS.market, async (call) => {
@@ -29,7 +29,7 @@ export function marketEndpoints({ marketList, standing }: Context, cached: Cache
       };
       const sort = choiceOf(query, 'sort', MARKET_SORTS) ?? 'volume24h';
       const page = {
-        epoch: standing()?.epoch ?? '',
+        epoch: durability.current()?.epoch ?? '',
         sort,
         limit: limitOf(query, PAGE_SIZES.markets),
         cursor: cursorOf(query, WALK_MAX),

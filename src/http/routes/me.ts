@@ -19,10 +19,10 @@ const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
 
 /** A wallet's own view: its orders, its balances, and its actions with paper funds. */
 export function meEndpoints(context: Context): AnyEndpoint[] {
-  const { reads, engine, config, marketOf, freshen } = context;
+  const { reads, engine, config, marketOf, refreshWallet } = context;
 
   const balancesOf = async (wallet: string): Promise<Reply> => {
-    await freshen(wallet);
+    await refreshWallet(wallet);
     const account = await reads.balances(wallet);
     return { ...ok(presentBalances(account)), looked: account.tokens.length };
   };

@@ -11,9 +11,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Call, ok, type Reply, read } from '../endpoint';
 
 /** The settlements of the matches, for the operator. */
-export function settlementEndpoints({ settlements, marketIdOf, termsOf, chain }: Context): AnyEndpoint[] {
-  const funds = chain === null ? 'paper' : 'chain';
-
+export function settlementEndpoints({ settlements, marketIdOf, termsOf, config }: Context): AnyEndpoint[] {
   async function list({ query }: Call<undefined>): Promise<Reply> {
     const page = { limit: limitOf(query, PAGE_SIZES.settlements), cursor: cursorOf(query) };
     const status = choiceOf(query, 'status', SETTLEMENT_STATUSES);
@@ -26,7 +24,7 @@ export function settlementEndpoints({ settlements, marketIdOf, termsOf, chain }:
   async function body(record: SettlementRecord, orders: ReadonlyMap<string, OrderRecord>) {
     const terms = await termsOf(record.marketId);
     const signed = signedOrdersOf(record, orders, terms, checksumAddress);
-    return presentSettlement({ ...record, ...signed, id: settlementId(record) }, terms, funds);
+    return presentSettlement({ ...record, ...signed, id: settlementId(record) }, terms, config.funds);
   }
 
   return [read(PATHS.adminSettlements, list, 'admin')];

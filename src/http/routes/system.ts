@@ -31,7 +31,7 @@ import { warningsOf } from '../warnings';
 
 /** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
-  const { config, reads, health, standing, isDraining, metrics } = context;
+  const { config, reads, health, durability: checks, isDraining, exposeMetrics } = context;
 
   const startedAt = iso(reads.clock());
 
@@ -46,7 +46,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
 
   /** It does not ask Redis: no other process answers better while Redis is away. */
   async function alive(): Promise<Reply> {
-    const stuck = stuckOf(context.refusedForMs());
+    const stuck = stuckOf(checks.refusedForMs());
     if (stuck !== null) throw new Refusal('UNAVAILABLE', stuck);
     return ok({ status: 'alive' });
   }
@@ -98,7 +98,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   /** Made once for each mode of the exchange and each state of its data's standing. */
   async function settings(): Promise<Reply> {
     const { mode, message } = await reads.mode();
-    const { durability, epoch } = standing() ?? (await health()).standing;
+    const { durability, epoch } = checks.current() ?? (await health()).standing;
     const now = { mode, message, durability, epoch };
     const json = await reads.kept.answer({ of: 'config', stamp: JSON.stringify(now) }, '', async () => {
       const text = Buffer.from(JSON.stringify(configOf(context, now)));
@@ -110,9 +110,9 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   return [
     probe(PATHS.livez, alive),
     probe(PATHS.readyz, ready),
-    probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
+    probe(PATHS.metrics, async () => ({ status: 200, text: await exposeMetrics() })),
     read(PATHS.version, async () =>
-      ok({ ...context.program, durability: standing()?.durability ?? 'unknown', startedAt }),
+      ok({ ...context.program, durability: checks.current()?.durability ?? 'unknown', startedAt }),
     ),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
     read(
@@ -127,7 +127,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   ];
 }
 
-function configOf({ config, ticket, chain, walletSignatures }: Context, now: object) {
+function configOf({ config, ticket, facts, walletSignatures }: Context, now: object) {
   const isLimited = config.rateLimit;
   return {
     network: config.network,
@@ -138,7 +138,7 @@ function configOf({ config, ticket, chain, walletSignatures }: Context, now: obj
     funds: config.funds,
     shards: config.shards,
     signatureTypes: walletSignatures ? [SIGNATURE_TYPE_EOA, SIGNATURE_TYPE_CONTRACT] : [SIGNATURE_TYPE_EOA],
-    ...(chain && { chain }),
+    ...facts,
     ...now,
     limits: {
       ...SIZE_LIMITS,

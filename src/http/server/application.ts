@@ -39,7 +39,7 @@ export function createApplication(
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(PATHS.docs, docsPage(deps.docs));
   const { limiter, gate } = dispatchDeps;
-  for (const extension of deps.extensions) extension.pages?.(app, { limiter, gate });
+  for (const part of deps.parts) part.pages?.(app, { limiter, gate });
   app.use((request) => {
     throw new Refusal(
       'NOT_FOUND',

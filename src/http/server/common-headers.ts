@@ -39,7 +39,7 @@ interface Made {
  */
 export type CommonHeaders = (request: Request, response: Response & HeldResponse) => void;
 
-export function createCommonHeaders({ config, reads, standing }: HttpDeps): CommonHeaders {
+export function createCommonHeaders({ config, reads, durability: checks }: HttpDeps): CommonHeaders {
   const date = createDate(reads.clock);
   const restrictions = headersOf(helmet(securityHeaders(config.publicBaseUrl)));
   const crossOrigin = cors({
@@ -53,7 +53,7 @@ export function createCommonHeaders({ config, reads, standing }: HttpDeps): Comm
   let made: Made | undefined;
 
   function current(): Made {
-    const { durability, epoch } = standing() ?? {};
+    const { durability, epoch } = checks.current() ?? {};
     const now = date();
     if (made && made.date === now && made.durability === durability && made.epoch === epoch) return made;
     const least: Headers = [

@@ -22,8 +22,8 @@ export interface AccountBodiesDeps {
   readonly records: OrderRecords;
   readonly broadcasts: Pick<BroadcastReads, 'fills'>;
   readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market' | 'settledLots'>;
-  /** With several shards one of them may be silent, and the balances with it, while others have news of orders. */
-  readonly severalShards: boolean;
+  /** With several partitions one of them may be silent, and the balances with it, while others have news of orders. */
+  readonly severalPartitions: boolean;
 }
 
 export interface AccountMessage {
@@ -67,12 +67,12 @@ interface OwnFill {
 const ownHashOf = ({ fill, role }: OwnFill): string => (role === 'TAKER' ? fill.takerHash : fill.makerHash);
 
 export function createAccountBodies(deps: AccountBodiesDeps): AccountBodies {
-  const { records, broadcasts, reads, severalShards } = deps;
+  const { records, broadcasts, reads, severalPartitions } = deps;
   return async (address, events) => {
     try {
       return { messages: await messagesOf(address, events), waitsFor: null };
     } catch (error) {
-      if (!(error instanceof NoBalances) || !severalShards) throw error;
+      if (!(error instanceof NoBalances) || !severalPartitions) throw error;
       const before = events.filter(({ number, event }) => number < error.number && event.kind !== 'balance');
       return { messages: await messagesOf(address, before), waitsFor: error };
     }

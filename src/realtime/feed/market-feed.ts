@@ -234,7 +234,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     emit(market.room, EVENTS.snapshot, snapshot);
   }
 
-  /** Returns the markets that could not be compared with their logs, because their shard does not answer. */
+  /** Returns the markets that could not be compared with their logs, because their partition does not answer. */
   async function lookAtAll(): Promise<ReadonlySet<Tracked>> {
     const followed = [...markets.values()];
     const tails = await broadcasts.tails(followed.map(({ id }) => id));

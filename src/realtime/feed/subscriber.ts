@@ -29,7 +29,7 @@ export interface SubscriberDeps {
   readonly snapshots: Snapshots;
   readonly broadcasts: Pick<BroadcastReads, 'since' | 'sequence'>;
   readonly reads: Pick<Reads, 'market'>;
-  readonly standings: Pick<DurabilityChecks, 'current' | 'refresh'>;
+  readonly durability: Pick<DurabilityChecks, 'current' | 'refresh'>;
   readonly charge: Allowances['charge'];
 }
 
@@ -44,7 +44,7 @@ interface Start {
 
 /** The handlers of `subscribe` and `unsubscribe`. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
 export function createSubscriber(deps: SubscriberDeps) {
-  const { feed, snapshots, broadcasts, reads, standings, charge } = deps;
+  const { feed, snapshots, broadcasts, reads, durability, charge } = deps;
   const sent = createSentSnapshots(MARKETS_MAX);
 
   async function marketsOf(conditionIds: readonly string[]): Promise<MarketTerms[]> {
@@ -98,9 +98,9 @@ export function createSubscriber(deps: SubscriberDeps) {
    * Redis accepts no writes.
    */
   async function epochNow(): Promise<string | null> {
-    const standing = standings.current();
+    const standing = durability.current();
     if (standing?.isCertain) return standing.epoch;
-    return standings.refresh().then(
+    return durability.refresh().then(
       ({ epoch }) => epoch,
       () => null,
     );

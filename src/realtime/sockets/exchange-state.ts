@@ -12,17 +12,17 @@ const LOOK_EVERY_MS = 1_000;
 interface Options {
   readonly io: ExchangeServer;
   readonly reads: Pick<Reads, 'mode'>;
-  readonly standings: Pick<DurabilityChecks, 'current'>;
+  readonly durability: Pick<DurabilityChecks, 'current'>;
   readonly log: Logger;
 }
 
 /** Sends every socket of this process the mode of the exchange: when it connects, and when the mode changes. */
-export function createExchangeState({ io, reads, standings, log }: Options) {
+export function createExchangeState({ io, reads, durability, log }: Options) {
   let sent: ReturnType<typeof presentExchange> | null = null;
 
   async function look(): Promise<void> {
     const now = await reads.mode();
-    const { epoch } = standings.current() ?? {};
+    const { epoch } = durability.current() ?? {};
     if (epoch === undefined) return;
     if (sent?.mode === now.mode && sent.message === now.message && sent.epoch === epoch) return;
     sent = presentExchange(now, epoch);

@@ -5,9 +5,9 @@ import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import { type FundsMark, readFunds } from '../chain/funds';
 import { lossOf } from '../health/durability';
-import { type ArchivedReads, NO_ARCHIVE, type ShardArchive } from '../lists/archived-reads';
+import { type FundsMark, readFunds } from '../health/funds';
+import { type ArchivedReads, NO_ARCHIVE, type RecordArchive } from '../lists/archived-reads';
 import { entryId } from '../lists/places';
 import { LEFT, OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
@@ -50,7 +50,7 @@ export interface AuditOptions {
   readonly scale: ChainScale;
   /** Without it no match has left Redis. */
   readonly archivedReads?: ArchivedReads;
-  readonly archive?: Pick<ShardArchive, 'health'>;
+  readonly archive?: Pick<RecordArchive, 'health'>;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
   /** The checks of extensions; none by default. */

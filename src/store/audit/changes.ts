@@ -1,8 +1,8 @@
 import { accountName } from '../records/account';
+import { sumDifference } from '../records/channel-sum';
 import type { Keys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
-import { sumDifference } from '../verbs/channel-sum';
 import type { Snapshot } from './snapshot';
 
 type Reply = ReplyOf<'read_changes'>;
@@ -57,7 +57,7 @@ export function createChanges({ run, keys }: { run: RunScript; keys: Keys }, sna
   return { start, catchUp };
 }
 
-/** The collateral that came into the shard: granted here and got from other shards, less what was sent; and what the fees repaid. */
+/** The collateral that came into the partition: granted here and got from others, less what was sent; and what the fees repaid. */
 function putIn(snapshot: Snapshot, sums: readonly Buffer[]): void {
   let [granted, moved] = [0n, 0n];
   for (let i = 0; i + 1 < sums.length; i += 2) {

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
-import type { FundsMark } from '../chain/funds';
+import type { FundsMark } from '../health/funds';
 import {
   decodeSettlement,
   type SettlementKey,

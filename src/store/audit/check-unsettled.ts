@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_MAKERS_MAX as MAKERS_MAX } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import { formatMicro, MICRO_PER_LOT } from '../../exchange/units';
-import type { FundsMark } from '../chain/funds';
+import type { FundsMark } from '../health/funds';
 import { kindOf } from '../outbox/outbox';
 import { OUTBOX_HEAD, SETTLEMENT } from '../records/layout';
 import type { Fill } from '../records/order';

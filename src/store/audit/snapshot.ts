@@ -168,7 +168,7 @@ export interface Snapshot {
   readonly holdings: ReadonlySet<string>;
   /** Fields of the markets' hashes. */
   readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
-  /** All collateral that came into the shard: granted here and got from other shards, less what was sent. In micro-units. */
+  /** All collateral that came into the partition: granted here and got from others, less what was sent. In micro-units. */
   granted: bigint;
   /** The part of the fees that repaired channels (src/extensions/shards/lua/resend_collateral.lua). In micro-units. */
   repaid: bigint;

@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import { type FundsMark, readFunds } from '../chain/funds';
+import { type FundsMark, readFunds } from '../health/funds';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { getLists } from '../lists/list';
 import { createMarketMatches } from '../lists/matches';

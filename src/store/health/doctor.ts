@@ -21,6 +21,22 @@ export interface Check {
   readonly detail: string;
 }
 
+/** Why each partition that does not answer does not. */
+export type Silences = ReadonlyMap<number, string>;
+
+/** The checks, or one that fails when something does not answer. */
+export async function unlessSilent(
+  name: string,
+  look: () => Promise<readonly Check[]>,
+): Promise<readonly Check[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [{ name, verdict: 'fail', detail: `no answer: ${why.replace(/\s+/g, ' ')}` }];
+  }
+}
+
 export interface DoctorOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
@@ -75,7 +91,7 @@ export async function examineServer(
   ];
 }
 
-/** The checks of what is in one shard. */
+/** The checks of what is in one partition. */
 export const examineContent = async (options: DoctorOptions, nowMs: number): Promise<readonly Check[]> => [
   await scripts(options),
   await layoutOf(options),

@@ -56,8 +56,8 @@ export interface DurabilityChecks {
   stop(): void;
 }
 
-/** The standings of one shard. */
-export interface ShardDurabilityChecks extends DurabilityChecks {
+/** The checks of one partition. */
+export interface PartitionDurabilityChecks extends DurabilityChecks {
   /** Notes an entry of the outbox that this process has read: when it is missing later, the history is broken. */
   saw(entryId: string): void;
 }
@@ -87,7 +87,7 @@ export function createDurabilityChecks({
   keys,
   promised,
   replicas = 0,
-}: Options): ShardDurabilityChecks {
+}: Options): PartitionDurabilityChecks {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let standing: DurabilityState | null = null;
   let looking: Promise<DurabilityState> | null = null;

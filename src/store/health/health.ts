@@ -1,5 +1,5 @@
 import { MODES, type Mode } from '../../exchange/status';
-import type { ShardArchive } from '../lists/archived-reads';
+import type { RecordArchive } from '../lists/archived-reads';
 import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
 import type { Keys } from '../redis/keys';
@@ -18,11 +18,11 @@ export interface Health {
   readonly archive: boolean | null;
   /** Why this data must not be served: this program cannot read it, or what belongs to it is lost. Null when it may. */
   readonly problem: string | null;
-  /** Which of several shards answer. */
+  /** Which of several partitions answer. */
   readonly shards?: readonly boolean[];
 }
 
-/** How /readyz names the shards; one shard is not named. */
+/** How /readyz names the partitions; a single one is not named. */
 export const upOf = (
   shards: Health['shards'],
 ): { readonly shards?: Readonly<Record<string, 'up' | 'down'>> } =>
@@ -54,12 +54,12 @@ interface HealthDeps {
   readonly run: RunScript;
   readonly keys: Keys;
   readonly clock: Clock;
-  readonly standings: Pick<DurabilityChecks, 'refresh'>;
-  readonly archive: Pick<ShardArchive, 'health'>;
+  readonly durability: Pick<DurabilityChecks, 'refresh'>;
+  readonly archive: Pick<RecordArchive, 'health'>;
 }
 
 /** Asks Redis now; rejects when Redis does not respond. */
-export function createHealth({ redis, run, keys, clock, standings, archive }: HealthDeps) {
+export function createHealth({ redis, run, keys, clock, durability, archive }: HealthDeps) {
   async function probe(): Promise<void> {
     const askedAt = performance.now();
     clock.observe(await runProbe(run, keys), askedAt);
@@ -68,7 +68,7 @@ export function createHealth({ redis, run, keys, clock, standings, archive }: He
   return async (): Promise<Health> => {
     const [layout, standing, { answers, conflict }] = await Promise.all([
       readLayout(redis, keys),
-      standings.refresh(),
+      durability.refresh(),
       archive.health(),
       probe(),
     ]);

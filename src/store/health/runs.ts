@@ -14,7 +14,7 @@ export interface LastRun {
 
 interface RunsOptions {
   readonly redis: RedisClient;
-  /** The keys of the first shard. */
+  /** The keys of the first partition. */
   readonly keys: Keys;
 }
 

@@ -21,26 +21,26 @@ export async function worker(redis: RedisClient, keys: Keys): Promise<Check> {
 /** What the console shows an operator: each that is not ok is a line there. */
 export async function examineWatched(
   redis: RedisClient,
-  shards: readonly Keys[],
+  partitions: readonly Keys[],
   /** Those of the outbox. */
   readers: readonly string[],
   nowMs: number,
 ): Promise<readonly Check[]> {
-  const [first] = shards;
-  const ofShard = async (keys: Keys, shard: number): Promise<readonly Check[]> => {
+  const [first] = partitions;
+  const checksOf = async (keys: Keys, partition: number): Promise<readonly Check[]> => {
     const checks = [
       await epoch(redis, keys, nowMs),
       await worker(redis, keys),
       await outbox({ redis, keys, readers }, nowMs),
       ...examineFilling(await infoOf(holderOf(redis, keys))),
     ];
-    return shards.length === 1
+    return partitions.length === 1
       ? checks
-      : checks.map((check) => ({ ...check, name: `${check.name}-${shard}` }));
+      : checks.map((check) => ({ ...check, name: `${check.name}-${partition}` }));
   };
-  const [ofShards, runs] = await Promise.all([
-    Promise.all(shards.map(ofShard)),
+  const [inEach, runs] = await Promise.all([
+    Promise.all(partitions.map(checksOf)),
     first ? examineRuns({ redis, keys: first }, nowMs) : [],
   ]);
-  return [...ofShards.flat(), ...runs];
+  return [...inEach.flat(), ...runs];
 }

@@ -131,8 +131,8 @@ export interface ArchiveHealth {
   readonly conflict: string | null;
 }
 
-/** The archive of a shard, as the exchange sees it; src/extensions/archive/ opens one. */
-export interface ShardArchive {
+/** Where the records of a partition are that have left Redis. An extension may open one. */
+export interface RecordArchive {
   readonly reads: ArchivedReads;
   /** Asks it now. Rejects when Redis does not respond. */
   health(): Promise<ArchiveHealth>;
@@ -140,7 +140,7 @@ export interface ShardArchive {
   failure(): string | null;
 }
 
-export const NO_ARCHIVE: ShardArchive = {
+export const NO_ARCHIVE: RecordArchive = {
   reads: NO_ARCHIVED_READS,
   health: async () => ({ answers: null, conflict: null }),
   failure: () => null,

@@ -34,33 +34,33 @@ export function mergeOnce<Row>(
   return [...found.values()].sort(compare);
 }
 
-/** The part of a shard; each list of parts has one for each shard. */
-export function partAt<T>(parts: readonly T[], shard: number): T {
-  const part = parts[shard];
-  if (part === undefined) throw new RangeError(`no shard ${shard}`);
+/** The part of a partition; each list of parts has one for each partition. */
+export function partAt<T>(parts: readonly T[], partition: number): T {
+  const part = parts[partition];
+  if (part === undefined) throw new RangeError(`no partition ${partition}`);
   return part;
 }
 
-/** Asks each shard for its own items, all shards at once. */
-export async function byShard<Item, Answer>(
+/** Asks each partition for its own items, all of them at once. */
+export async function byPartition<Item, Answer>(
   items: readonly Item[],
-  shardOf: (item: Item) => number | Promise<number>,
-  ask: (shard: number, own: readonly Item[]) => Promise<Answer>,
+  partitionOf: (item: Item) => number | Promise<number>,
+  ask: (partition: number, own: readonly Item[]) => Promise<Answer>,
 ): Promise<Answer[]> {
-  const shards = await Promise.all(items.map(shardOf));
-  const ownOf = (shard: number): Item[] => items.filter((_, i) => shards[i] === shard);
-  return Promise.all([...new Set(shards)].map((shard) => ask(shard, ownOf(shard))));
+  const partitions = await Promise.all(items.map(partitionOf));
+  const ownOf = (partition: number): Item[] => items.filter((_, i) => partitions[i] === partition);
+  return Promise.all([...new Set(partitions)].map((partition) => ask(partition, ownOf(partition))));
 }
 
 /** The same for one row of each item; the rows are in the order of the items. */
-export async function overShards<Item, Row>(
+export async function overPartitions<Item, Row>(
   items: readonly Item[],
-  shardOf: (item: Item) => number | Promise<number>,
-  read: (shard: number, own: readonly Item[]) => Promise<readonly Row[]>,
+  partitionOf: (item: Item) => number | Promise<number>,
+  read: (partition: number, own: readonly Item[]) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
   const rows = new Map<Item, Row>();
-  await byShard(items, shardOf, async (shard, own) => {
-    for (const [i, row] of (await read(shard, own)).entries()) rows.set(own[i] as Item, row);
+  await byPartition(items, partitionOf, async (partition, own) => {
+    for (const [i, row] of (await read(partition, own)).entries()) rows.set(own[i] as Item, row);
   });
   return items.map((item) => rows.get(item) as Row);
 }

@@ -1,3 +1,4 @@
+import { Refusal } from '../../exchange/errors';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
@@ -16,6 +17,14 @@ export interface FoundOrder {
   readonly hasLeft: boolean;
 }
 
+/** Some of the orders were not found, and may be in a partition that does not answer; `found` has the others. */
+export class PartlyFound extends Refusal {
+  constructor(readonly found: ReadonlyMap<string, OrderRecord>) {
+    super('UNAVAILABLE', 'a part of the exchange that may have one of these orders is silent; retry');
+  }
+}
+
+/** The records of orders, by hash. Throws PartlyFound. */
 export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyMap<string, OrderRecord>>;
 
 /** Reads the present records of many orders, without their fills; null for an order that does not exist. */

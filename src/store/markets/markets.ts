@@ -42,8 +42,8 @@ export interface MarketsOptions {
   ) => { conditionId: string; tokenIds: readonly [string, string] };
   /** The oracle of markets without one of their own; checksummed. */
   readonly defaultOracle: string;
-  /** 1 by default. */
-  readonly shardCount?: number;
+  /** The number of partitions of the exchange; 1 by default. */
+  readonly partitions?: number;
   /** The time between a result and the payout; 0 by default. */
   readonly resolveDelayMs?: number;
 }
@@ -85,7 +85,7 @@ export function createMarkets({
   clock,
   ctfIds,
   defaultOracle,
-  shardCount = 1,
+  partitions = 1,
   resolveDelayMs = 0,
 }: MarketsOptions): Markets {
   function checkCloses(closesAtMs: number | null | undefined): void {
@@ -101,10 +101,10 @@ export function createMarkets({
     const lotLots = input.lotLots ?? DEFAULT_LOT;
     const minOrderLots = input.minOrderLots ?? usualLeast(lotLots);
     if (minOrderLots % lotLots !== 0) throw refused('minOrderSize', 'must be a multiple of lotSize');
-    if (input.shard !== undefined && input.shard >= shardCount)
+    if (input.shard !== undefined && input.shard >= partitions)
       throw refused(
         'shard',
-        shardCount === 1 ? 'must be 0: there is one shard' : `must be at most ${shardCount - 1}`,
+        partitions === 1 ? 'must be 0: there is one shard' : `must be at most ${partitions - 1}`,
       );
     const terms: MarketTerms = {
       id: marketId(conditionId),

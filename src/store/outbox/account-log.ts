@@ -57,9 +57,9 @@ export interface AccountLogWriter {
   ask(token: string, logged: string): Promise<Logged>;
   /** Appends the events of the entries after `logged` up to `at`, under the lease of broadcasting. */
   append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
-  /** Only with several shards: entries at which a range must end, because some logs contain the outbox up to there. */
+  /** Only with several partitions: entries at which a range must end, because some logs contain the outbox up to there. */
   bounds?(): readonly string[];
-  /** Only with several shards: false while some logs cannot be written, so that the others contain more. */
+  /** Only with several partitions: false while some logs cannot be written, so that the others contain more. */
   isWhole?(): boolean;
 }
 
@@ -67,7 +67,7 @@ export interface AccountLogWriter {
 export interface AccountLogReads {
   /** Opens the wallet's log, or keeps it open; the log misses no event from the number `first` on. */
   open(address: string): Promise<{ readonly first: number; readonly last: number }>;
-  /** Returns the latest number of each log: null for one that is not open, undefined for one whose shard does not answer. */
+  /** Returns the latest number of each log: null for one that is not open, undefined for one whose partition does not answer. */
   ends(addresses: readonly string[]): Promise<(number | null | undefined)[]>;
   /** Returns at most `most` events after a number, oldest first. */
   since(address: string, number: number, most: number): Promise<NumberedEvent[]>;

@@ -5,11 +5,11 @@ import type { Lease } from './lease';
 const STEP_MS = 200;
 /** With many leases the steps are shorter, so that one process alone has all of them about so soon. */
 const ALL_MS = 1_600;
-/** The time for which a shard that does not answer holds up the leases of the others. */
+/** The time for which a partition that does not answer holds up the leases of the others. */
 const ATTEMPT_MS = 500;
 
 /**
- * Spreads the leases of several shards over the processes: the more leases a process has, the longer it waits before it takes another.
+ * Spreads the leases of several partitions over the processes: the more leases a process has, the longer it waits before it takes another.
  * A single lease stays as it is.
  */
 export function createSpread(count: number): (lease: Lease) => Lease {

@@ -34,7 +34,7 @@ export interface BookAndTail {
 export interface BroadcastReads {
   /** The last broadcast update of a market. */
   tail(id: MarketId): Promise<BookUpdate | null>;
-  /** The same for many markets: null for one without a broadcast, undefined for one whose shard does not answer. */
+  /** The same for many markets: null for one without a broadcast, undefined for one whose partition does not answer. */
   tails(ids: readonly MarketId[]): Promise<(BookUpdate | null | undefined)[]>;
   /** The updates of the log from `sequence` on, oldest first. */
   since(id: MarketId, sequence: number): Promise<BookUpdate[]>;
@@ -46,7 +46,7 @@ export interface BroadcastReads {
   fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]>;
 }
 
-/** The outbox of a shard, as it is broadcast. */
+/** The outbox of a partition, as it is broadcast. */
 export interface Broadcasts extends BroadcastReads {
   readonly lease: Lease;
   /**

@@ -18,13 +18,6 @@ interface JoiningOptions {
   readonly joinGrantMicro: number;
 }
 
-/** The `join` of an exchange that grants nothing, because the funds are on a chain. */
-export const joinWithoutGrant =
-  (redis: RedisClient, keys: Keys, now: () => number): Joining['join'] =>
-  async (address) => {
-    await redis.hsetnx(keys.profile(addressBytes(address)), 'j', Math.trunc(now()));
-  };
-
 export function createJoining({ redis, run, keys, joinGrantMicro }: JoiningOptions): Joining {
   async function join(address: string): Promise<void> {
     const wallet = addressBytes(address);

@@ -198,7 +198,7 @@ export const CONVERSION = layout('>c8c20BI7I7I7', [
   ...(['marketId', 'wallet', 'reason', 'collateralMicro', 'yesMicro', 'noMicro'] as const),
 ]);
 export const SETTLEMENT_END = layout('>I6Bc20', ['block', 'reason', 'wallet']);
-/** The block and the transaction of a settlement that is not final yet (src/store/chain/mined.ts). */
+/** The block and the transaction of a settlement that is not final yet (src/store/settlement/mined.ts). */
 export const MINED = layout('>I6c32', ['block', 'transaction']);
 
 /** A market's moving part and one of its levels (lua/lib/book.lua). */

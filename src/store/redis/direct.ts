@@ -3,7 +3,7 @@ import { slotOfKey } from './holder';
 import './timeouts';
 import type { RedisClient } from './scripts';
 
-/** The node for a script, by the slot key of its shard (`slotKeyOf`); the client itself where it does not know one. */
+/** The node for a script, by the slot key of its partition (`slotKeyOf`); the client itself where it does not know one. */
 export type Direct = (slotKey: string | null) => RedisClient;
 
 /** The connections of a cluster's client, which ioredis 6 has for itself; test/store/redis/direct.test.ts fails when they move. */
@@ -13,13 +13,13 @@ interface Pool {
 
 /**
  * The client of a cluster looks for the keys of each command, computes their slot, and prepares to send it again to another node; its
- * garbage costs as much again. An order took 114 us of a web process with 8 shards, and 131 that way. The slot key gives the slot of
+ * garbage costs as much again. An order took 114 us of a web process with 8 partitions, and 131 that way. The slot key gives the slot of
  * all keys of a script, so the script is sent there at once, and to the client only when the node refuses it.
  */
 export function createDirect(redis: RedisClient): Direct {
   if (!(redis instanceof Cluster)) return () => redis;
   const { connectionPool } = redis as unknown as Pool;
-  /** Slot of each key that names a shard. */
+  /** Slot of each key that names a partition. */
   const slots = new Map<string, number>();
 
   function slotOf(slotKey: string): number {

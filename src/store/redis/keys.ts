@@ -145,7 +145,7 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   readonly abandoned: TextKey<'abandoned'>;
   /** hash: wallet and asset -> how much of it has stayed there for some blocks (src/extensions/chain/lua/lib/fresh.lua). */
   readonly fresh: TextKey<'fresh'>;
-  /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/chain/mined.ts). */
+  /** hash: name of a settlement -> its block and transaction, of those in blocks that are not final (src/store/settlement/mined.ts). */
   readonly mined: TextKey<'mined'>;
   /** hash: order hash -> its wallet (20 bytes), which withdrew it on the chain; it is still open here. */
   readonly withdrawn: TextKey<'withdrawn'>;

@@ -10,7 +10,7 @@ import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs'
 
 export type RedisClient = Redis | Cluster;
 /**
- * Runs one script; a script receives the slot key of its shard after its keys (`slotKeyOf`), so every script runs
+ * Runs one script; a script receives the slot key of its partition after its keys (`slotKeyOf`), so every script runs
  * through here. Keys, arguments and reply are those of the table in verbs.ts.
  */
 export type RunScript = <Name extends VerbName>(

@@ -4,7 +4,6 @@ import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
-import { inBlock, type MinedIn, minedOf } from '../chain/mined';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../lists/archived-reads';
 import { readPage, withArchive } from '../lists/list';
 import { createOrderRecords, type OrderRecords } from '../lists/orders';
@@ -28,6 +27,7 @@ import {
 import { readFields } from '../redis/fields';
 import type { Keys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { inBlock, type MinedIn, minedOf } from './mined';
 
 export interface SettlementsFilter {
   readonly status?: SettlementStatus | undefined;

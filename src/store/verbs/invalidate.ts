@@ -16,7 +16,7 @@ interface InvalidateOptions {
 export interface OpenOrderPlace {
   readonly rank: string;
   readonly hash: Buffer;
-  /** With several shards, the one in which it continues. */
+  /** The partition in which it continues, where there are several. */
   readonly shard?: number;
 }
 

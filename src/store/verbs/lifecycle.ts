@@ -26,7 +26,7 @@ const NONCE_PAIR = 2;
 export interface Lifecycle {
   /**
    * create_market: throws INVALID_REQUEST when a name is taken, or when its event has another title or is full.
-   * `reads.market` decodes `document`; `shard` chooses among several (src/store/shards/markets.ts).
+   * `reads.market` decodes `document`; `shard` is the number of the partition that the operator chose.
    */
   createMarket(
     market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'> & { readonly shard?: number },

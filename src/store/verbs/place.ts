@@ -45,7 +45,7 @@ export interface PlaceRequest extends Deadlines {
   readonly dryRun: boolean;
   /** The address of the client, as src/http/guard/client-address.ts has it; none for orders of the exchange itself. */
   readonly address?: string;
-  /** Set for a dry run whose wallet has enough collateral in all shards together (purse.ts). */
+  /** Set for a dry run whose wallet has enough collateral in all partitions together. */
   readonly isCovered?: boolean;
 }
 

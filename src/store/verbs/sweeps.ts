@@ -19,7 +19,7 @@ export interface SweepFilter {
 export interface WalkPlace {
   readonly rank: string;
   readonly behind: number;
-  /** With several shards, the one in which it continues. */
+  /** The partition in which it continues, where there are several. */
   readonly shard?: number;
 }
 

@@ -5,17 +5,17 @@ import { createArchive } from '../../../src/extensions/archive/postgres/archive'
 import { createArchivedReads } from '../../../src/extensions/archive/store/archived-reads';
 import { createForgetting } from '../../../src/extensions/archive/store/forgetting';
 import { openSource } from '../../../src/extensions/archive/store/source';
+import { noteShards } from '../../../src/extensions/shards/store/layout';
 import type { RunningRedis } from '../../../src/local/redis';
 import { addressBytes } from '../../../src/store/records/order';
 import { createKeys } from '../../../src/store/redis/keys';
-import { noteShards } from '../../../src/store/shards/layout';
 import { createShell } from '../../cli/shell';
 import { openSettling } from '../../jobs/settling';
-import { walletWithHome } from '../../store/shards/world';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../../support/postgres';
 import { READERS } from '../../support/readers';
 import { startTestRedis } from '../../support/redis';
 import { until } from '../../support/waiting';
+import { walletWithHome } from '../shards/store/world';
 
 const LIMIT_MS = 120_000;
 const ORDERS = 5;

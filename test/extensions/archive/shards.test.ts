@@ -7,7 +7,7 @@ import { type CliStore, EXIT, type Run } from '../../../src/cli/store';
 import { type Archive, NOTHING } from '../../../src/extensions/archive/archive';
 import { archiveBackfill, archiveStatus, archiveVerify } from '../../../src/extensions/archive/cli/archive';
 import { startArchiving } from '../../../src/extensions/archive/jobs/archiving';
-import { shardArchive } from '../../../src/extensions/archive/open';
+import { recordArchive } from '../../../src/extensions/archive/open';
 import { createArchive } from '../../../src/extensions/archive/postgres/archive';
 import { createConnection } from '../../../src/extensions/archive/postgres/connection';
 import { createArchivedReads } from '../../../src/extensions/archive/store/archived-reads';
@@ -219,7 +219,7 @@ describeWithPostgres('the archive of several shards', () => {
     const [first] = worlds as [(typeof worlds)[0], ...unknown[]];
     const shards = both.map((shard) => {
       const parts = { redis, keys: createKeys(shard), archive: own[shard] as Archive };
-      return { keys: parts.keys, archive: shardArchive(parts) };
+      return { keys: parts.keys, archive: recordArchive(parts) };
     });
     const store = { ...first, redis, scale, shards, actions: createActions(first) } as unknown as CliStore;
     const said: unknown[] = [];

@@ -2,8 +2,8 @@ import type { MarketView } from '../../../src/exchange/facts';
 import { micro } from '../../../src/exchange/units';
 import { createWalletRefresh } from '../../../src/extensions/chain/wallet-refresh';
 import { createEngine } from '../../../src/store/verbs/engine';
-import { alice, codeOf, told, withBooks } from '../../store/chain/with-books';
 import type { ChainBooks } from '../../support/chain-books';
+import { alice, codeOf, told, withBooks } from './store/with-books';
 
 /** Which wallets a web process reads for GET /me/balances. */
 const open = withBooks();

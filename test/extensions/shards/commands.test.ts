@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { checksumAddress } from '../../../src/auth/address';
+import { noteShards } from '../../../src/extensions/shards/store/layout';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createActions } from '../../../src/store/people/operator-log';
 import { createKeys } from '../../../src/store/redis/keys';
-import { noteShards } from '../../../src/store/shards/layout';
 import { createShell } from '../../cli/shell';
-import { openShardWorld, type ShardWorld, walletWithHome } from '../../store/shards/world';
 import { startTestCluster, startTestRedis, type TestCluster } from '../../support/redis';
 import { until } from '../../support/waiting';
+import { openShardWorld, type ShardWorld, walletWithHome } from './store/world';
 
 const SHARDS = 4;
 const alice = walletWithHome(0, SHARDS);

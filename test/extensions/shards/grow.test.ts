@@ -1,5 +1,8 @@
 import { createJournal } from '../../../src/extensions/portfolio/store/journal';
+import { createDirectory } from '../../../src/extensions/shards/store/directory';
 import { type GrowOptions, type GrowStep, growShards } from '../../../src/extensions/shards/store/grow';
+import { noteShards, otherShards, readShards } from '../../../src/extensions/shards/store/layout';
+import { shardsIn } from '../../../src/extensions/shards/store/purse-in-shard';
 import type { RunningRedis } from '../../../src/local/redis';
 import { CASH } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
@@ -12,13 +15,10 @@ import {
   scriptSources,
 } from '../../../src/store/redis/scripts';
 import { homeOf } from '../../../src/store/redis/tags';
-import { createDirectory } from '../../../src/store/shards/directory';
-import { noteShards, otherShards, readShards } from '../../../src/store/shards/layout';
-import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
 import { type Auditing, openAuditing } from '../../store/audit/auditing';
-import { differencesOf, openShardWorld, walletWithHome } from '../../store/shards/world';
 import { startTestCluster, startTestRedis } from '../../support/redis';
 import { READY_MS } from '../../support/waiting';
+import { differencesOf, openShardWorld, walletWithHome } from './store/world';
 
 /** An exchange that gets more shards, and every place at which that can be interrupted. */
 let server: RunningRedis;

@@ -1,18 +1,18 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { shardsIn } from '../../../src/extensions/shards/store/purse-in-shard';
 import { repairChannels } from '../../../src/extensions/shards/store/repair';
 import { freePort } from '../../../src/local/ports';
 import type { RunningRedis } from '../../../src/local/redis';
 import { addressBytes } from '../../../src/store/records/order';
 import { createKeys } from '../../../src/store/redis/keys';
 import type { RunScript } from '../../../src/store/redis/scripts';
-import { shardsIn } from '../../../src/store/verbs/purse-in-shard';
-import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from '../../store/shards/world';
 import { type DurableRedis, startDurableRedis } from '../../support/durable-redis';
 import { openLink, startTestRedis } from '../../support/redis';
 import { sizeOf } from '../../support/sample';
 import { until } from '../../support/waiting';
+import { GRANT, openShardWorld, type ShardWorld, walletWithHome } from './store/world';
 
 /** Channels whose sender lost what it had sent, made whole again. */
 const M = 1_000_000;

@@ -3,9 +3,9 @@ import { hashMessage, TypedDataEncoder, Wallet } from 'ethers';
 import { EIP712_ORDER_TYPES } from '../../../src/auth/order-hash';
 import { decodeOrder } from '../../../src/store/records/order';
 import { signedOf } from '../../../src/store/records/signed-order';
-import { createContractWallet } from '../../chain/contract-wallet';
-import { type Nodes, startNodes } from '../../chain/nodes';
-import { CODE } from '../../chain/stories';
+import { createContractWallet } from '../../extensions/chain/contract-wallet';
+import { type Nodes, startNodes } from '../../extensions/chain/nodes';
+import { CODE } from '../../extensions/chain/stories';
 import { type Answer, patiently } from '../../support/client';
 import { ADMIN_TOKEN } from '../../support/settings';
 import {

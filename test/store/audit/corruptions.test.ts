@@ -76,8 +76,8 @@ test.each([...spoiltMoney(stage), ...spoiltBooks(stage)])(
 );
 
 test('every kind of difference was found', () => {
-  // Only funds on a chain have amounts that are not settled (test/store/chain/audit.test.ts),
-  // and test/store/shards/audit.test.ts has what is between shards.
+  // Only funds on a chain have amounts that are not settled (test/extensions/chain/store/audit.test.ts),
+  // and test/extensions/shards/store/audit.test.ts has what is between shards.
   const ofSeveralShards = ['LOST_ENTRIES', 'IN_TRANSIT', 'TRANSFERS', 'PURSE'] as const;
   const elsewhere: ReadonlySet<string> = new Set(['MORE_DIFFERENCES', 'UNSETTLED', ...ofSeveralShards]);
   expect([...seen].sort()).toEqual(DIFFERENCE_KINDS.filter((kind) => !elsewhere.has(kind)).sort());

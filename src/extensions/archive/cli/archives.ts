@@ -10,16 +10,16 @@ export interface Archived {
   readonly archive: Archive;
 }
 
-/** The shards with their archives: all have one, or none. */
-export function archivesOf({ shards }: Pick<CliStore, 'shards'>): readonly Archived[] {
-  const found = shards.flatMap((shard) => {
-    const archive = databaseOf(shard.archive);
-    return archive ? [{ keys: shard.keys, archive }] : [];
+/** The partitions with their archives: all have one, or none. */
+export function archivesOf({ partitions }: Pick<CliStore, 'partitions'>): readonly Archived[] {
+  const found = partitions.flatMap((partition) => {
+    const archive = databaseOf(partition.archive);
+    return archive ? [{ keys: partition.keys, archive }] : [];
   });
   if (found.length === 0) throw new Refusal('NOT_FOUND', 'no archive is configured: set ARCHIVE_URL');
   return found;
 }
 
 /** Reads the whole archive of every shard. */
-export const verifyAll = (store: Pick<CliStore, 'redis' | 'scale' | 'shards'>): Promise<VerifyReport> =>
+export const verifyAll = (store: Pick<CliStore, 'redis' | 'scale' | 'partitions'>): Promise<VerifyReport> =>
   verifyShards(archivesOf(store).map((archived) => ({ ...store, ...archived })));

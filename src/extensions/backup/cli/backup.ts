@@ -11,10 +11,10 @@ import { pruneBackups } from '../store/prune';
 import { copyReplica } from '../store/replica';
 import { restoreBackup } from '../store/restore';
 
-const facts = ({ redis, run, shards, clock, config }: CliStore): BackupOptions => ({
+const facts = ({ redis, run, partitions, clock, config }: CliStore): BackupOptions => ({
   redis,
   run,
-  shards: shards.map(({ keys, archive }) => ({ keys, archive: databaseOf(archive) })),
+  shards: partitions.map(({ keys, archive }) => ({ keys, archive: databaseOf(archive) })),
   now: clock.now,
   chainId: config.chainId,
   exchange: config.exchangeAddress,

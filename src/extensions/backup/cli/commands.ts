@@ -35,7 +35,7 @@ export function addBackup(program: Commander, choose: Choose): void {
       // Without --force it deletes no existing data.
       const what = `restore ${file} in place of the exchange that is there`;
       const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
-      choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
+      choose(command, { anyData: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
 }
 

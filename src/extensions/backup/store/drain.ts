@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../../exchange/errors';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
-import { createChannels } from '../../../store/verbs/channels';
-import { createTransfers } from '../../../store/verbs/transfers';
+import { createChannels } from '../../shards/store/channels';
+import { createTransfers } from '../../shards/store/transfers';
 
 interface DrainOptions {
   readonly redis: RedisClient;

@@ -3,7 +3,7 @@ import { MODES } from '../../../exchange/status';
 import { unreadable } from '../../../store/health/layout';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
-import { readShards } from '../../../store/shards/layout';
+import { readShards } from '../../shards/store/layout';
 import { type ArchiveMark, checkArchive, cutBack } from './archive-mark';
 import { type BackupOptions, checkedBackup, verifyBackup } from './backup';
 import type { BackupHeader, BackupSummary } from './file';

@@ -1,35 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../../../auth/address';
-import type { Blocks } from '../../../chain/blocks';
-import type { Contracts } from '../../../chain/conditions';
-import type { Rpc } from '../../../chain/rpc';
-import { readNonce } from '../../../chain/transaction';
 import { recorded } from '../../../cli/action';
 import { type CliStore, type Command, EXIT, type Run } from '../../../cli/store';
 import { table } from '../../../cli/table';
 import { Refusal } from '../../../exchange/errors';
+import { partAt } from '../../../store/lists/list';
+import type { ChainBooks } from '../books';
+import { readNonce } from '../contracts/transaction';
+import { booksIn } from '../exchange';
 import type { ChainCursor } from '../store/accounts';
 import { watchCongestion } from '../store/congestion';
 import { createIntents, type Lane, type LaneState } from '../store/intents';
-import type { ChainLedger } from '../store/ledger';
-import type { ChainRequests } from '../store/requests';
 
 const PAPER = 'this exchange has paper funds: only FUNDS=chain has something to show here';
 
-/** The books of funds on a chain, and its nodes as one. */
-export interface CliBooks {
-  readonly ledger: Pick<ChainLedger, 'cursor' | 'voidSettlement' | 'finalBlocks' | 'endedAfter' | 'rejoin'>;
-  readonly rpc: Pick<Rpc, 'ask' | 'agree'>;
-  readonly blocks: Pick<Blocks, 'final' | 'byNumber'>;
-  readonly contracts: Contracts;
-  /** What waits for the worker that follows the chain. */
-  readonly requests: ChainRequests;
-}
-
-const isBooks = (books: object): books is CliBooks => 'ledger' in books;
-
-export function booksOf({ books }: Pick<CliStore, 'books'>): CliBooks {
-  if (books === null || !isBooks(books)) throw new Refusal('NOT_FOUND', PAPER);
+/** Throws NOT_FOUND with paper funds. */
+export function booksOf(store: CliStore): ChainBooks {
+  const books = booksIn(store);
+  if (books === null) throw new Refusal('NOT_FOUND', PAPER);
   return books;
 }
 
@@ -161,7 +149,7 @@ export const pauseLanes = moveLanes('pause', 'RUNNING', 'PAUSED');
 export const resumeLanes = moveLanes('resume', 'PAUSED', 'RUNNING');
 
 /** The values of the last final block, as a majority of the nodes knows it: a wrong nonce would stop the lane. */
-const nonceOf = async ({ rpc, blocks }: CliBooks, address: string): Promise<number> =>
+const nonceOf = async ({ rpc, blocks }: ChainBooks, address: string): Promise<number> =>
   readNonce({ ask: rpc.agree }, address, (await blocks.final()).number);
 
 /**
@@ -194,7 +182,8 @@ const DRAIN_POLL_MS = 500;
  * that are not over.
  */
 async function leftIn(store: CliStore): Promise<number> {
-  const { matches, clock } = store;
+  const { clock } = store;
+  const { matches } = partAt(store.partitions, 0);
   const { count } = await waitingIn(store);
   if (count > 0) return count;
   const bounds = { nowMs: clock.now(), graceMs: 0, patienceMs: 0, most: 1 };

@@ -1,7 +1,5 @@
 import { checksumAddress } from '../../../auth/address';
 import { matchId } from '../../../chain/exchange-contract';
-import { createPreflight } from '../../../chain/preflight';
-import { type EncodedMatch, encodeMatch } from '../../../chain/settle-call';
 import { recorded } from '../../../cli/action';
 import { keyOf } from '../../../cli/settlements';
 import { type CliStore, type Command, EXIT, type Run } from '../../../cli/store';
@@ -9,6 +7,8 @@ import type { FaultReason } from '../../../exchange/chain';
 import { Refusal } from '../../../exchange/errors';
 import type { SettlementRecord } from '../../../store/records/settlement';
 import { signedOrdersOf } from '../../../store/records/signed-order';
+import { createPreflight } from '../contracts/preflight';
+import { type EncodedMatch, encodeMatch } from '../contracts/settle-call';
 import { booksOf } from './chain';
 
 /** Null when the match cannot be sent, because its settlement could not be built or an order of it is not stored. */

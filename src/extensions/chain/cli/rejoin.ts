@@ -1,12 +1,13 @@
 import { matchId } from '../../../chain/exchange-contract';
-import { createPreflight } from '../../../chain/preflight';
 import { recorded } from '../../../cli/action';
 import { type CliStore, type Command, EXIT, type Run } from '../../../cli/store';
 import type { BlockRef } from '../../../exchange/chain';
 import { Refusal } from '../../../exchange/errors';
 import { settlementId } from '../../../store/records/settlement';
+import type { ChainBooks } from '../books';
+import { createPreflight } from '../contracts/preflight';
 import type { EndedSettlement, Rejoined } from '../store/rejoin';
-import { booksOf, type CliBooks } from './chain';
+import { booksOf } from './chain';
 
 /** The way back, and the settlements that it concerns. */
 interface Plan {
@@ -29,7 +30,7 @@ const NAMED_MAX = 20;
 const refused = (text: string): Refusal => new Refusal('INVALID_REQUEST', text);
 
 /** The newest of the blocks, which are newest first, that the chain has. If it has one, it has all before that one. */
-async function commonOf({ blocks }: CliBooks, known: readonly BlockRef[]): Promise<BlockRef | null> {
+async function commonOf({ blocks }: ChainBooks, known: readonly BlockRef[]): Promise<BlockRef | null> {
   let [from, to] = [0, known.length];
   while (from < to) {
     const middle = Math.floor((from + to) / 2);
@@ -41,7 +42,7 @@ async function commonOf({ blocks }: CliBooks, known: readonly BlockRef[]): Promi
 }
 
 async function settledOf(
-  { rpc, contracts }: CliBooks,
+  { rpc, contracts }: ChainBooks,
   list: readonly EndedSettlement[],
   at: BlockRef,
 ): Promise<ReadonlySet<string>> {
@@ -148,7 +149,7 @@ const after = ({ ours, common }: Plan): string[] => [
 ];
 
 /** The registrations and results of markets may have been in replaced blocks: the worker looks, and sends what the chain lacks. */
-async function askForMarkets({ redis, keys, reads }: CliStore, { requests }: CliBooks): Promise<void> {
+async function askForMarkets({ redis, keys, reads }: CliStore, { requests }: ChainBooks): Promise<void> {
   for (const id of await redis.hkeys(keys.markets)) {
     const { state } = await reads.view(id);
     if (state.resolution) await requests.wantResult(id, { ...state.resolution, dueMs: 0 });

@@ -1,8 +1,8 @@
-import { type EncodedMatch, encodeMatch } from '../../../chain/settle-call';
 import type { MarketTerms } from '../../../exchange/market';
 import { type SettlementKey, type SettlementRecord, settlementId } from '../../../store/records/settlement';
 import { signedOrdersOf } from '../../../store/records/signed-order';
 import type { Settlements } from '../../../store/settlement/settlements';
+import { type EncodedMatch, encodeMatch } from '../contracts/settle-call';
 import type { IntentMatch } from '../store/intents';
 import type { Sendable, SendablePlace, Stretch } from '../store/sendable';
 

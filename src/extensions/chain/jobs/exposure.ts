@@ -1,6 +1,6 @@
-import type { Move } from '../../../chain/exchange-events';
-import type { WalletQuery } from '../../../chain/wallet-reader';
 import type { WalletReading } from '../../../exchange/chain';
+import type { Move } from '../contracts/exchange-events';
+import type { WalletQuery } from '../contracts/wallet-reader';
 
 /** The ids of a market's tokens: Yes, No. */
 export type Pair = readonly [string, string];

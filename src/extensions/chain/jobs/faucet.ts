@@ -1,7 +1,7 @@
-import type { Conditions } from '../../../chain/conditions';
 import { RpcUnavailable } from '../../../chain/endpoint';
-import type { KeySender, Sending } from '../../../chain/key-sender';
 import { runEach } from '../../../jobs/run-each';
+import type { Conditions } from '../contracts/conditions';
+import type { KeySender, Sending } from '../contracts/key-sender';
 import type { ChainRequests } from '../store/requests';
 
 interface FaucetParts {

@@ -1,7 +1,7 @@
 import { type Block, type Blocks, OtherChain } from '../../../chain/blocks';
-import type { Conversion, ConversionReader } from '../../../chain/conversions';
-import type { EventReader, ExchangeEvents } from '../../../chain/exchange-events';
 import type { BlockRef } from '../../../exchange/chain';
+import type { Conversion, ConversionReader } from '../contracts/conversions';
+import type { EventReader, ExchangeEvents } from '../contracts/exchange-events';
 
 export type Happened = ExchangeEvents & { readonly number: number };
 

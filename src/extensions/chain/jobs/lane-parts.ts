@@ -1,7 +1,7 @@
-import type { Preflight } from '../../../chain/preflight';
 import type { Rpc } from '../../../chain/rpc';
-import type { Signer } from '../../../chain/signer';
 import type { SettlementKey } from '../../../store/records/settlement';
+import type { Preflight } from '../contracts/preflight';
+import type { Signer } from '../contracts/signer';
 import type { Intents } from '../store/intents';
 import type { Candidates } from './candidates';
 import type { Spending } from './spending';

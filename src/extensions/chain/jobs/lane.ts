@@ -1,7 +1,7 @@
-import { type EncodedMatch, settleData, settleGas } from '../../../chain/settle-call';
-import { emptyCall, readFee, readGasMoney, readNonce, signCall } from '../../../chain/transaction';
-import type { Call, Fee } from '../../../chain/unsigned';
 import { settlementId } from '../../../store/records/settlement';
+import { type EncodedMatch, settleData, settleGas } from '../contracts/settle-call';
+import { emptyCall, readFee, readGasMoney, readNonce, signCall } from '../contracts/transaction';
+import type { Call, Fee } from '../contracts/unsigned';
 import type { LaneHolder, LaneState } from '../store/intents';
 import type { Candidate } from './candidates';
 import type { LaneParts } from './lane-parts';

@@ -1,9 +1,9 @@
 import { type Block, type Blocks, UNSETTLED_MAX } from '../../../chain/blocks';
-import type { Conversion, ConversionReader } from '../../../chain/conversions';
-import type { EventReader, ExchangeEvents, SettledMatch, Withdrawal } from '../../../chain/exchange-events';
-import type { WalletReader } from '../../../chain/wallet-reader';
 import type { BlockRef, ConvertedTokens, SettlementEvent, WalletReading } from '../../../exchange/chain';
-import type { MinedSettlement } from '../../../store/chain/mined';
+import type { MinedSettlement } from '../../../store/settlement/mined';
+import type { Conversion, ConversionReader } from '../contracts/conversions';
+import type { EventReader, ExchangeEvents, SettledMatch, Withdrawal } from '../contracts/exchange-events';
+import type { WalletReader } from '../contracts/wallet-reader';
 import {
   addMoved,
   addWallet,

@@ -6,8 +6,8 @@ import {
   readAttempt,
   readFee,
   signCall,
-} from '../../../chain/transaction';
-import type { Call } from '../../../chain/unsigned';
+} from '../contracts/transaction';
+import type { Call } from '../contracts/unsigned';
 import type { Intent, LaneHolder } from '../store/intents';
 import type { LaneParts } from './lane-parts';
 

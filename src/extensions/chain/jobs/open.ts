@@ -1,8 +1,8 @@
-import type { ChainMarket, Conditions } from '../../../chain/conditions';
-import type { KeySender, Sending } from '../../../chain/key-sender';
 import type { MarketView } from '../../../exchange/facts';
 import { runEach, runEachMarket } from '../../../jobs/run-each';
 import type { Markets } from '../../../store/markets/markets';
+import type { ChainMarket, Conditions } from '../contracts/conditions';
+import type { KeySender, Sending } from '../contracts/key-sender';
 import type { ChainRequests } from '../store/requests';
 
 /** The parts that the work on markets of a chain shares. */

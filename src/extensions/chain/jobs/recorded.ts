@@ -1,7 +1,7 @@
-import type { FilledOrder, SettledMatch } from '../../../chain/exchange-events';
 import type { Settlement } from '../../../exchange/settlement';
 import { decodeSettlement, type SettlementKey, settlementName } from '../../../store/records/settlement';
 import type { Settlements } from '../../../store/settlement/settlements';
+import type { FilledOrder, SettledMatch } from '../contracts/exchange-events';
 import type { Happened } from './gathering';
 
 /** What the exchange matched under these names; null for a match that the books lack, or of which no settlement was built. */

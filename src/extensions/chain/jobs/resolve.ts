@@ -1,8 +1,8 @@
-import { type Payouts, payoutsOf } from '../../../chain/conditions';
 import type { MarketView } from '../../../exchange/facts';
 import type { OutcomeIndex } from '../../../exchange/market';
 import { runEachMarket } from '../../../jobs/run-each';
 import type { Chore } from '../../../jobs/schedule';
+import { type Payouts, payoutsOf } from '../contracts/conditions';
 import { type OnChainParts, sendEach } from './open';
 
 interface ResolveParts extends OnChainParts {

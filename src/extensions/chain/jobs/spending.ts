@@ -1,5 +1,5 @@
 import type { Rpc } from '../../../chain/rpc';
-import { readSpent } from '../../../chain/transaction';
+import { readSpent } from '../contracts/transaction';
 
 /** The cost of the transactions that this process saw become final. */
 export interface Spent {

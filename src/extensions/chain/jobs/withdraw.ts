@@ -1,6 +1,6 @@
-import type { Withdrawal } from '../../../chain/exchange-events';
 import { Refusal } from '../../../exchange/errors';
 import type { Engine } from '../../../store/verbs/engine';
+import type { Withdrawal } from '../contracts/exchange-events';
 import type { Withdrawals, WithdrawnOrder } from '../store/withdrawals';
 
 interface WithdrawOptions {

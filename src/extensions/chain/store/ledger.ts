@@ -1,9 +1,9 @@
 import type { BlockRef } from '../../../exchange/chain';
 import type { ChainScale } from '../../../exchange/order';
-import { type MinedSettlement, noteMined } from '../../../store/chain/mined';
 import type { SettlementKey } from '../../../store/records/settlement';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { type MinedSettlement, noteMined } from '../../../store/settlement/mined';
 import { type ChainAccounts, createChainAccounts } from './accounts';
 import { createObserving, type Observing } from './observing';
 import { createRejoining, type Rejoining } from './rejoin';

@@ -30,7 +30,7 @@ export function consoleEndpoints(
   context: Context,
   { overview, previewEnding, replicas }: ConsoleReads,
 ): AnyEndpoint[] {
-  const { marketList, marketOf, reads, shardOf } = context;
+  const { marketList, marketOf, reads, placement } = context;
 
   const state = read(
     CONSOLE_PATHS.overview,
@@ -62,7 +62,7 @@ export function consoleEndpoints(
       const data = await Promise.all(
         found
           .slice(from, from + limit)
-          .map(async ({ market }) => presentOwnMarket(market, await shardOf(market.terms.id))),
+          .map(async ({ market }) => presentOwnMarket(market, await placement.shownOf(market.terms.id))),
       );
       return ok({ data, nextCursor: from + limit < found.length ? String(from + limit) : null });
     },

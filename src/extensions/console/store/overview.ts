@@ -25,18 +25,18 @@ export interface Overview {
 
 interface OverviewDeps {
   readonly redis: RedisClient;
-  readonly shards: readonly { readonly keys: Keys }[];
+  readonly partitions: readonly { readonly keys: Keys }[];
   readonly outboxLag: { look(): Promise<OutboxLag> };
   readonly settlements: {
     counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
   };
-  readonly standings: Pick<DurabilityChecks, 'refresh'>;
+  readonly durability: Pick<DurabilityChecks, 'refresh'>;
   readonly now: () => number;
 }
 
-/** The memory of every Redis that has a shard. */
-export async function memoryOf({ redis, shards }: Pick<OverviewDeps, 'redis' | 'shards'>) {
-  const holders = [...new Set(shards.map(({ keys }) => holderOf(redis, keys)))];
+/** The memory of every Redis that has a partition. */
+export async function memoryOf({ redis, partitions }: Pick<OverviewDeps, 'redis' | 'partitions'>) {
+  const holders = [...new Set(partitions.map(({ keys }) => holderOf(redis, keys)))];
   const infos = await Promise.all(holders.map((holder) => infoOf(holder)));
   const limits = infos.map((info) => number(info, 'maxmemory'));
   return {
@@ -47,13 +47,13 @@ export async function memoryOf({ redis, shards }: Pick<OverviewDeps, 'redis' | '
 
 /** Reads Redis now; rejects when Redis does not respond. */
 export function createOverview(deps: OverviewDeps) {
-  const { outboxLag, settlements, standings, now } = deps;
+  const { outboxLag, settlements, now } = deps;
   return async (): Promise<Overview> => {
     const [memory, outbox, counts, { durability, eviction }] = await Promise.all([
       memoryOf(deps),
       outboxLag.look(),
       settlements.counts(),
-      standings.refresh(),
+      deps.durability.refresh(),
     ]);
     const { unsettled, oldestMs, failed } = counts;
     return {

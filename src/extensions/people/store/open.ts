@@ -1,9 +1,8 @@
+import type { Store } from '../../../app/store';
+import { partAt } from '../../../store/lists/list';
 import type { Keys } from '../../../store/redis/keys';
-import type { RedisClient, RunScript } from '../../../store/redis/scripts';
-import type { BetweenShards } from '../../../store/shards/exchange';
-import { createWalletShards } from '../../../store/verbs/wallet-shards';
 import { type Comments, createComments } from './comments';
-import { commentsOverShards, profilesOverShards } from './over-shards';
+import { commentsOverPartitions, profilesOverPartitions } from './over-partitions';
 import { createProfiles, type Profiles } from './profiles';
 
 export interface People {
@@ -11,32 +10,29 @@ export interface People {
   readonly profiles: Profiles;
 }
 
-export interface PeopleStore {
-  readonly redis: RedisClient;
-  readonly run: RunScript;
-  readonly shards: readonly { readonly keys: Keys }[];
-  /** Null with one shard. */
-  readonly betweenShards: Pick<BetweenShards, 'directory' | 'channels'> | null;
-}
-
-/** Comments and profiles, over all shards. */
-export function openPeople({ redis, run, shards, betweenShards }: PeopleStore): People {
-  const parts = shards.map(({ keys }) => ({
+/** Comments and profiles, over all partitions. */
+export function openPeople({
+  redis,
+  run,
+  partitions,
+  placement,
+}: Pick<Store, 'redis' | 'run' | 'placement'> & {
+  readonly partitions: readonly { readonly keys: Keys }[];
+}): People {
+  const parts = partitions.map(({ keys }) => ({
     comments: createComments({ run, keys }),
     profiles: createProfiles({ redis, run, keys }),
   }));
-  const [first, firstShard] = [parts[0], shards[0]];
-  if (!first || !firstShard) throw new RangeError('an exchange has a shard');
-  if (betweenShards === null) return first;
-  const { directory, channels } = betweenShards;
+  const [first, firstPartition] = [partAt(parts, 0), partAt(partitions, 0)];
+  if (parts.length === 1) return first;
   return {
-    comments: commentsOverShards(
+    comments: commentsOverPartitions(
       parts.map(({ comments }) => comments),
-      { redis, keys: firstShard.keys, directory },
+      { redis, keys: firstPartition.keys, placement },
     ),
-    profiles: profilesOverShards(
+    profiles: profilesOverPartitions(
       parts.map(({ profiles }) => profiles),
-      createWalletShards(channels, directory.count),
+      placement,
     ),
   };
 }

@@ -1,4 +1,4 @@
-import type { ShardChore } from '../../../app/extensions';
+import type { PartitionChore } from '../../../app/extensions';
 import type { Chore } from '../../../jobs/schedule';
 import type { Journal } from '../store/journal';
 import { openJournal } from '../store/open';
@@ -15,7 +15,7 @@ export const keepJournal = (journal: Pick<Journal, 'extend'>): Chore => ({
   },
 });
 
-export const KEEP_JOURNAL: ShardChore = {
+export const KEEP_JOURNAL: PartitionChore = {
   ...PLAN,
-  open: (store, shard) => keepJournal(openJournal(store, shard)).run,
+  open: (store, partition) => keepJournal(openJournal(store, partition)).run,
 };

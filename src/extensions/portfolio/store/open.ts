@@ -1,50 +1,45 @@
+import type { Exchange } from '../../../store/exchange';
 import type { DurabilityChecks } from '../../../store/health/durability';
+import { partAt } from '../../../store/lists/list';
+import type { Partition } from '../../../store/partition';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
-import type { ShardParts } from '../../../store/shard';
-import type { BetweenShards } from '../../../store/shards/exchange';
-import { createWalletShards } from '../../../store/verbs/wallet-shards';
 import { createJournal, type Journal } from './journal';
-import { journalOverShards, journalRebuildOverShards } from './over-shards';
+import { journalOverPartitions, journalRebuildOverPartitions } from './over-partitions';
 import { createJournalReads, type JournalReads } from './reads';
 import { createJournalRebuild, type JournalRebuild } from './rebuild';
 import { createStoredLines } from './stored';
 
-interface JournalShard extends Pick<ShardParts, 'keys' | 'archivedReads' | 'matches' | 'settlements'> {
-  readonly standings: Pick<DurabilityChecks, 'doubts'>;
+interface JournalPartition extends Pick<Partition, 'keys' | 'archivedReads' | 'matches' | 'settlements'> {
+  readonly durability: Pick<DurabilityChecks, 'doubts'>;
 }
 
-interface JournalStore {
+interface JournalStore extends Pick<Exchange, 'placement'> {
   readonly redis: RedisClient;
   readonly run: RunScript;
-  readonly shards: readonly JournalShard[];
-  /** Null with one shard. */
-  readonly betweenShards: Pick<BetweenShards, 'directory' | 'channels'> | null;
+  readonly partitions: readonly JournalPartition[];
 }
 
-/** The journal of one shard. */
+/** The journal of one partition. */
 export const openJournal = (
   { redis, run }: Pick<JournalStore, 'redis' | 'run'>,
-  { keys, matches, standings }: Pick<JournalShard, 'keys' | 'matches' | 'standings'>,
-): Journal => createJournal({ redis, run, keys, matches, doubts: standings.doubts });
+  { keys, matches, durability }: Pick<JournalPartition, 'keys' | 'matches' | 'durability'>,
+): Journal => createJournal({ redis, run, keys, matches, doubts: durability.doubts });
 
-/** Reads journals and positions, over all shards. */
-export function openReads({ shards, betweenShards, ...store }: JournalStore): JournalReads {
-  const parts = shards.map((shard) => {
-    const slotKey = { ...store, ...shard };
+/** Reads journals and positions, over all partitions. */
+export function openReads({ redis, run, partitions, placement }: JournalStore): JournalReads {
+  const parts = partitions.map((partition) => {
+    const slotKey = { redis, run, ...partition };
     const lines = createStoredLines(slotKey);
-    return createJournalReads({ ...slotKey, lines, journal: openJournal(store, shard) });
+    return createJournalReads({ ...slotKey, lines, journal: openJournal(slotKey, partition) });
   });
-  if (betweenShards === null) return parts[0] as JournalReads;
-  const { directory, channels } = betweenShards;
-  return journalOverShards(parts, directory, createWalletShards(channels, directory.count));
+  return parts.length === 1 ? partAt(parts, 0) : journalOverPartitions(parts, placement);
 }
 
-/** Corrects journals and positions, over all shards. */
-export function openRebuild({ shards, betweenShards, ...store }: JournalStore): JournalRebuild {
-  const parts = shards.map((shard) =>
-    createJournalRebuild({ ...store, ...shard, journal: openJournal(store, shard) }),
-  );
-  if (betweenShards === null) return parts[0] as JournalRebuild;
-  const { directory, channels } = betweenShards;
-  return journalRebuildOverShards(parts, createWalletShards(channels, directory.count));
+/** Corrects journals and positions, over all partitions. */
+export function openRebuild({ redis, run, partitions, placement }: JournalStore): JournalRebuild {
+  const parts = partitions.map((partition) => {
+    const slotKey = { redis, run, ...partition };
+    return createJournalRebuild({ ...slotKey, journal: openJournal(slotKey, partition) });
+  });
+  return parts.length === 1 ? partAt(parts, 0) : journalRebuildOverPartitions(parts, placement);
 }

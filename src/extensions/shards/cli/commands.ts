@@ -1,7 +1,7 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { SURE } from '../../../cli/arguments';
 import { forGood } from '../../../cli/markets';
-import { ANY_SHARDS, type Choose } from '../../../cli/store';
+import type { Choose } from '../../../cli/store';
 import { SHARD_COUNTS } from '../../../store/redis/tags';
 import { repairShards } from './repair';
 import { growExchange, showShards } from './shards';
@@ -14,7 +14,7 @@ export function addShards(program: Commander, choose: Choose): void {
     .description(
       'list every shard, where it is and what is in it, and the collateral on its way between them',
     )
-    .action(() => choose(showShards, ANY_SHARDS));
+    .action(() => choose(showShards, { anyData: true }));
   shards
     .command('grow')
     .description(
@@ -40,7 +40,7 @@ export function addShards(program: Commander, choose: Choose): void {
 }
 
 /** Works with any number of shards, but not on data that only a newer program may read. */
-const GROWING = { anyShards: true } as const;
+const GROWING = { except: 'SHARDS' } as const;
 
 function shardCount(text: string): number {
   const found = SHARD_COUNTS.find((count) => count > 1 && String(count) === text);

@@ -9,7 +9,7 @@ import { type RepairReport, repairChannels } from '../store/repair';
 export const repairShards: Command = async ({ store, say }) => {
   const { redis, run } = store;
   const doing = { action: 'shards repair', path: 'exchange shards repair' };
-  const shards = store.shards.map(({ keys }) => keys);
+  const shards = store.partitions.map(({ keys }) => keys);
   const report = await recorded(store, doing, () => repairChannels({ redis, run, shards }));
   await say(present(report), linesOf(report));
   return report.missing.length === 0 ? EXIT.done : EXIT.found;

@@ -3,10 +3,10 @@ import { type CliStore, type Command, EXIT } from '../../../cli/store';
 import { table } from '../../../cli/table';
 import { formatMicro } from '../../../exchange/units';
 import { createKeys, type Keys } from '../../../store/redis/keys';
-import { type NotedShards, readShards } from '../../../store/shards/layout';
-import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../../../store/shards/list';
 import { checkGrowth, growShards } from '../store/grow';
 import { endHalt, halt } from '../store/halting';
+import { type NotedShards, readShards } from '../store/layout';
+import { type ChannelFacts, listChannels, listShards, type ShardFacts } from '../store/list';
 
 const keysOf = (count: number): Keys[] => Array.from({ length: count }, (_, shard) => createKeys(shard));
 

@@ -1,11 +1,11 @@
 import { Refusal } from '../../../exchange/errors';
 import { NET_FIELDS } from '../../../store/records/account';
+import { sumDifference } from '../../../store/records/channel-sum';
 import { CHANNEL_ENTRY, NET } from '../../../store/records/layout';
 import { NO_ENTRY } from '../../../store/redis/entry-id';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
-import { sumDifference } from '../../../store/verbs/channel-sum';
-import { inTransitOf } from '../../../store/verbs/purse-in-shard';
+import { inTransitOf } from './purse-in-shard';
 
 /** An entry that the other shard has yet to take. */
 export interface KeptEntry {

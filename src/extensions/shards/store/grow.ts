@@ -7,9 +7,9 @@ import { holderOf } from '../../../store/redis/holder';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { ShardCount } from '../../../store/redis/tags';
-import { FIRST_LAYOUT, readShards } from '../../../store/shards/layout';
-import { listChannels } from '../../../store/shards/list';
 import { openHomes } from './homes';
+import { FIRST_LAYOUT, readShards } from './layout';
+import { listChannels } from './list';
 
 export interface GrowOptions {
   readonly redis: RedisClient;

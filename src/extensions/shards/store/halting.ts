@@ -2,8 +2,8 @@ import { MODES } from '../../../exchange/status';
 import { type ModeFacts, readMode } from '../../../store/health/health';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
-import { readShards } from '../../../store/shards/layout';
-import { createShardModes } from '../../../store/verbs/shard-modes';
+import { readShards } from './layout';
+import { createShardModes } from './shard-modes';
 
 interface HaltingOptions {
   readonly redis: RedisClient;

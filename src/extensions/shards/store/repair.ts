@@ -5,11 +5,11 @@ import { accountName } from '../../../store/records/account';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import { homeOf, type ShardCount } from '../../../store/redis/tags';
-import { listChannels } from '../../../store/shards/list';
-import { ChannelBroken, type Channels, createChannels } from '../../../store/verbs/channels';
-import { shardsIn } from '../../../store/verbs/purse-in-shard';
+import { ChannelBroken, type Channels, createChannels } from './channels';
 import { type BrokenChannel, excessOf, readBroken } from './damage';
+import { listChannels } from './list';
 import { createMending, type Mending } from './mending';
+import { shardsIn } from './purse-in-shard';
 
 export interface RepairOptions {
   readonly redis: RedisClient;

@@ -23,7 +23,7 @@ local HASH_BYTES, NAME_BYTES, MATCH_BYTES = 32, 15, 21
 intents.RUNNING, intents.PAUSED, intents.AHEAD = 0, 1, 2
 -- In place of the matches of a new intent that has none.
 intents.NO_MATCHES = '-'
--- src/chain/transaction.ts raises the price at each attempt, so it reaches every limit before this number.
+-- src/extensions/chain/contracts/transaction.ts raises the price at each attempt, so it reaches every limit before this number.
 intents.ATTEMPTS_MAX = 255
 
 -- Returns next nonce, state, its time, end of the lease, token; nil for an unknown lane.
