@@ -262,6 +262,21 @@ test('every script is called by its name, and every name called is a script', ()
   expect([...called].sort()).toEqual([...new Set(scripts)].sort());
 });
 
+test('only an extension calls its scripts', () => {
+  const core = new Set(
+    lua.filter((file) => file.startsWith('lua')).map((file) => path.basename(file, '.lua')),
+  );
+  const strangers = lua.flatMap((script) => {
+    const [folder] = /^src\/extensions\/\w+\//.exec(script) ?? [''];
+    const name = path.basename(script, '.lua');
+    if (core.has(name)) return [];
+    return sources
+      .filter((file) => !file.startsWith(folder) && callsOf(file).includes(name))
+      .map((file) => `${file} ${name}`);
+  });
+  expect(strangers).toEqual([]);
+});
+
 test('docs/use/errors.md lists every code with its status, and no other', () => {
   const told = new Map(
     [...read('docs/use/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
