@@ -17,7 +17,7 @@ outbox.SETTLE = 7
 -- The reason why a balance changed: none, faucet, split, merge, payout, first grant.
 outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM, outbox.GRANT = 0, 1, 2, 3, 4, 8
 -- With funds on a chain: the end of a match that failed, for a wallet that bought and one that sold. Between these codes is the one
--- that the journal uses for trades (src/store/records/position.ts).
+-- that the journal uses for trades (src/extensions/portfolio/store/records.ts).
 outbox.BUY_FAILED, outbox.SELL_FAILED = 6, 7
 -- A payout that a wallet took on the chain itself.
 outbox.REDEEMED = 9

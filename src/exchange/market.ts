@@ -64,6 +64,10 @@ export interface Resolution extends Ending {
   readonly payoutAtMs: number;
 }
 
+/** The payout of a token when its market has ended, in halves of the unit. */
+export const payoutHalves = ({ outcome }: Ending, index: OutcomeIndex): 0 | 1 | 2 =>
+  outcome === null ? 1 : outcome === index ? 2 : 0;
+
 /** The outcome that a token id has in this market, or null. */
 export function outcomeOf(market: MarketTerms, tokenId: string): OutcomeIndex | null {
   if (market.tokenIds[0] === tokenId) return 0;

@@ -1,8 +1,8 @@
 import type { Market } from '../../src/exchange/facts';
 import { createJournal } from '../../src/extensions/portfolio/store/journal';
+import { unpackEntry } from '../../src/extensions/portfolio/store/records';
 import { createSettle } from '../../src/jobs/settle';
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { unpackEntry } from '../../src/store/records/position';
 import type { MatchRef } from '../../src/store/records/settlement';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';

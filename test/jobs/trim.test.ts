@@ -1,6 +1,6 @@
 import { createJournal } from '../../src/extensions/portfolio/store/journal';
+import { unpackPositions } from '../../src/extensions/portfolio/store/records';
 import { createOutbox } from '../../src/store/outbox/outbox';
-import { unpackPositions } from '../../src/store/records/position';
 import { READERS } from '../support/readers';
 import { type Settling, startSettling } from './settling';
 

@@ -1,4 +1,4 @@
-import type { Ending, OutcomeIndex } from './market';
+import type { Ending } from '../../exchange/market';
 
 /**
  * A wallet's position in one outcome by average cost: selling reduces the cost basis pro rata, rounded down, and
@@ -97,7 +97,3 @@ export function failedChanges(
     { tokensMicro: sign * no, collateralMicro: -sign * forNo },
   ];
 }
-
-/** The payout of a token when its market has ended, in halves of the unit. */
-export const payoutHalves = ({ outcome }: Ending, index: OutcomeIndex): 0 | 1 | 2 =>
-  outcome === null ? 1 : outcome === index ? 2 : 0;

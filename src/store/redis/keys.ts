@@ -76,7 +76,7 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   comments(id: MarketId): TextKey<'comments'>;
   /** set: wallets that like the comment. */
   commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
-  /** hash: market id -> the wallet's positions in it (src/store/records/position.ts). */
+  /** hash: market id -> the wallet's positions in it (src/extensions/portfolio/store/records.ts). */
   positions(address: Buffer): ByteKey<'positions'>;
   /** list: the events of the wallet, oldest first. */
   journal(address: Buffer): ByteKey<'journal'>;

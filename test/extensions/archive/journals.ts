@@ -8,10 +8,10 @@ import {
   type JournalRow,
 } from '../../../src/extensions/portfolio/store/reads';
 import { createJournalRebuild } from '../../../src/extensions/portfolio/store/rebuild';
+import { unpackEntry } from '../../../src/extensions/portfolio/store/records';
 import { createStoredLines } from '../../../src/extensions/portfolio/store/stored';
 import { FORGOTTEN } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
-import { unpackEntry } from '../../../src/store/records/position';
 import type { RunScript } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';

@@ -1,9 +1,9 @@
 import { createDueLines } from '../../../src/extensions/archive/store/due-lines';
 import { Fenced } from '../../../src/extensions/archive/store/forgetting';
 import type { LeavingLines } from '../../../src/extensions/archive/store/leaving';
+import { packTrade } from '../../../src/extensions/portfolio/store/records';
 import { FORGOTTEN } from '../../../src/store/records/layout';
 import { addressBytes } from '../../../src/store/records/order';
-import { packTrade } from '../../../src/store/records/position';
 import { readRun } from '../../../src/store/redis/run';
 import { withWorlds } from '../../store/engine/setup';
 import { alice, bob, START_SECOND } from '../../support/engine-world';

@@ -1,7 +1,7 @@
 import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { createJournalRebuild } from '../../../src/extensions/portfolio/store/rebuild';
+import { unpackEntry } from '../../../src/extensions/portfolio/store/records';
 import type { RunningRedis } from '../../../src/local/redis';
-import { unpackEntry } from '../../../src/store/records/position';
 import { createShell } from '../../cli/shell';
 import { type Auditing, openAuditing } from '../../store/audit/auditing';
 import { startTestRedis } from '../../support/redis';

@@ -17,7 +17,7 @@ local integer = require('lib.integer')
 local outbox = require('lib.outbox')
 
 local WALLETS_MAX, LINES_MAX, FIRST_AT, MEMBERS = 200, 1000, 5, 4
--- A line has its time behind its type (src/store/records/position.ts).
+-- A line has its time behind its type (src/extensions/portfolio/store/records.ts).
 local TIME, TIME_AT = '>I6', 2
 
 local shard, batch = ARGV[1], tonumber(ARGV[3])

@@ -1,7 +1,7 @@
 import type { ArchivedLine } from '../../../store/lists/archived-reads';
 import { FORGOTTEN } from '../../../store/records/layout';
 import { hashHex } from '../../../store/records/order';
-import { unpackEntry } from '../../../store/records/position';
+import { unpackEntry } from '../../portfolio/store/records';
 import { lineMs } from '../store/leaving';
 import type { Verifying } from './verify';
 

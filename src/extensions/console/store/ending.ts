@@ -1,5 +1,4 @@
-import type { MarketId, OutcomeIndex } from '../../../exchange/market';
-import { payoutHalves } from '../../../exchange/position';
+import { type MarketId, type OutcomeIndex, payoutHalves } from '../../../exchange/market';
 import { FEE_ACCOUNT, heldTokens } from '../../../store/records/account';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';

@@ -8,7 +8,7 @@
 -- KEYS     1 {x}:readers   2 {x}:sum; and the positions {x}:ps:<address> and journals {x}:ac:<address> of the wallets, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark read   4 the new mark: the last entry booked
 --          5 the run of Redis it was read from (read_run)   6 `rebuilt` as it was read, empty for none
---          7 number of positions, then for each: address, market, positions (src/store/records/position.ts)
+--          7 number of positions, then for each: address, market, positions (src/extensions/portfolio/store/records.ts)
 --          then for each entry of a journal: address, entry
 -- Returns  1, or 0 when the caller must read again
 -- Emits    nothing

@@ -1,6 +1,5 @@
 import { type Balances, type MarketView, totalOf } from '../../../exchange/facts';
-import type { MarketId } from '../../../exchange/market';
-import { payoutHalves } from '../../../exchange/position';
+import { type MarketId, payoutHalves } from '../../../exchange/market';
 import type { Context } from '../../../http/context';
 import { type AnyEndpoint, type Call, okJson, type Reply, read, walletOf } from '../../../http/endpoint';
 import { givesTokens } from '../../../store/records/moves';

@@ -1,8 +1,8 @@
 import type { MarketId } from '../../../exchange/market';
-import { type Change, changed } from '../../../exchange/position';
 import { addressBytes } from '../../../store/records/order';
-import { NO_POSITIONS, type Positions, packPositions } from '../../../store/records/position';
 import type { ScriptArgument } from '../../../store/redis/verbs';
+import { type Change, changed } from '../position';
+import { NO_POSITIONS, type Positions, packPositions } from './records';
 
 export interface MarketChange {
   readonly wallet: string;

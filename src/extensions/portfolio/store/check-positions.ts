@@ -7,8 +7,8 @@ import { decodeEvent, kindOf, type OutboxEvent } from '../../../store/outbox/out
 import { readStreamRange } from '../../../store/outbox/stream-range';
 import { decodeTokens, FEE_ACCOUNT } from '../../../store/records/account';
 import { addressBytes } from '../../../store/records/order';
-import { unpackPositions } from '../../../store/records/position';
 import { gapOf, JOURNAL, LACKS_ENTRIES } from './journal';
+import { unpackPositions } from './records';
 import { changeOf, sidesOf } from './sides';
 
 /** Tokens that moved after a mark of the journal, by `<wallet> <market> <outcome>`. */

@@ -1,25 +1,11 @@
 import { Refusal } from '../../../exchange/errors';
 import type { Ending, MarketId } from '../../../exchange/market';
-import {
-  type Change,
-  failedChanges,
-  payoutChanges,
-  redeemedChanges,
-  setChanges,
-} from '../../../exchange/position';
 import { createDoubtful } from '../../../store/health/doubtful';
 import type { DurabilityChecks } from '../../../store/health/durability';
 import { decodeEvent, kindOf, type OutboxEvent } from '../../../store/outbox/outbox';
 import { decodeResolution } from '../../../store/records/market';
 import { givesTokens, isDeposit, type Move } from '../../../store/records/moves';
 import { addressBytes } from '../../../store/records/order';
-import {
-  NO_POSITIONS,
-  type Positions,
-  packMove,
-  packTrade,
-  unpackPositions,
-} from '../../../store/records/position';
 import { coalesce } from '../../../store/redis/coalesce';
 import { isBefore } from '../../../store/redis/entry-id';
 import type { Keys } from '../../../store/redis/keys';
@@ -27,7 +13,9 @@ import { readRun } from '../../../store/redis/run';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { ScriptArgument } from '../../../store/redis/verbs';
 import type { Matches, StoredMatch } from '../../../store/settlement/matches';
+import { type Change, failedChanges, payoutChanges, redeemedChanges, setChanges } from '../position';
 import { createChanges, type MarketChange } from './changes';
+import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from './records';
 import { changeOf, type OwnSide, salesFirst, sidesOf } from './sides';
 
 export interface JournalOptions {

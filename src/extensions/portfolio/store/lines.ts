@@ -6,10 +6,10 @@ import { below, matchPlace, type StreamPlace, type WalletPlace } from '../../../
 import { decodePayout } from '../../../store/records/account';
 import { ORDER_BODY } from '../../../store/records/layout';
 import { decodeFills, decodeOrder, hashHex } from '../../../store/records/order';
-import { packMove, packTrade, unpackEntry } from '../../../store/records/position';
 import type { MatchRef } from '../../../store/records/settlement';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
+import { packMove, packTrade, unpackEntry } from './records';
 
 interface Options {
   readonly redis: RedisClient;

@@ -1,17 +1,17 @@
 import { Refusal } from '../../../exchange/errors';
 import { type SettlementState, settlementOf } from '../../../exchange/facts';
 import type { MarketId } from '../../../exchange/market';
-import type { Position } from '../../../exchange/position';
 import type { Move } from '../../../store/records/moves';
 import { addressBytes } from '../../../store/records/order';
 import type { RowsPage } from '../../../store/records/order-views';
-import { type JournalEntry, unpackEntry, unpackPositions } from '../../../store/records/position';
 import { decodeSettlementState } from '../../../store/records/settlement';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
 import type { Matches } from '../../../store/settlement/matches';
 import type { Settlements } from '../../../store/settlement/settlements';
+import type { Position } from '../position';
 import type { Journal } from './journal';
+import { type JournalEntry, unpackEntry, unpackPositions } from './records';
 import { type OwnSide, sidesOf } from './sides';
 import type { OpenLines, StoredLines } from './stored';
 

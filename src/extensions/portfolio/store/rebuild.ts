@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../../exchange/market';
-import { type Change, changed } from '../../../exchange/position';
 import { type ArchivedReads, NO_ARCHIVED_READS } from '../../../store/lists/archived-reads';
 import { decodeResolution } from '../../../store/records/market';
 import { addressBytes } from '../../../store/records/order';
-import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../../../store/records/position';
 import type { Keys } from '../../../store/redis/keys';
 import { readRun } from '../../../store/redis/run';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { Matches } from '../../../store/settlement/matches';
+import { type Change, changed } from '../position';
 import { endGap, type Journal } from './journal';
 import { createKnownLines, isSameLines, mergeLines } from './lines';
+import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from './records';
 import { changeOf, salesFirst, sidesOf } from './sides';
 import { createStoredLines, LINES_MAX } from './stored';
 

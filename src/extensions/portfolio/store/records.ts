@@ -1,9 +1,9 @@
-import type { MarketId } from '../../exchange/market';
-import { NO_POSITION, type Position } from '../../exchange/position';
-import type { Micro } from '../../exchange/units';
-import { writeUInt } from './layout';
-import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move } from './moves';
-import type { MatchRef } from './settlement';
+import type { MarketId } from '../../../exchange/market';
+import type { Micro } from '../../../exchange/units';
+import { writeUInt } from '../../../store/records/layout';
+import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move } from '../../../store/records/moves';
+import type { MatchRef } from '../../../store/records/settlement';
+import { NO_POSITION, type Position } from '../position';
 
 /**
  * The journal's record of a wallet (src/extensions/portfolio/store/journal.ts), packed:

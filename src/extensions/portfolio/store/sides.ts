@@ -1,7 +1,7 @@
-import type { Change } from '../../../exchange/position';
 import { MICRO_PER_LOT, type Micro, type Pips } from '../../../exchange/units';
 import type { OrderRecord } from '../../../store/records/order';
 import type { StoredMatch } from '../../../store/settlement/matches';
+import type { Change } from '../position';
 
 type MatchedFill = StoredMatch['fills'][number];
 

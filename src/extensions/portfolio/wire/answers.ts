@@ -1,10 +1,10 @@
 import type { BookFacts, TradeFacts } from '../../../exchange/facts';
-import type { MarketTerms, OutcomeIndex, Resolution } from '../../../exchange/market';
+import { type MarketTerms, type OutcomeIndex, payoutHalves, type Resolution } from '../../../exchange/market';
 import { feeAssetOf, SIDES } from '../../../exchange/match';
-import { type Change, type Position, payoutHalves } from '../../../exchange/position';
 import { formatLots, formatMicro, formatPips, formatRatio, type Micro } from '../../../exchange/units';
 import type { SideFacts } from '../../../wire/answers/trade';
 import { iso, WORTH_PER_ONE, worthOf } from '../../../wire/prices';
+import type { Change, Position } from '../position';
 
 export interface PositionFacts extends Position {
   readonly outcome: OutcomeIndex;

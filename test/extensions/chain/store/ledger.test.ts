@@ -1,6 +1,6 @@
 import { NONCE_AHEAD_MAX } from '../../../../src/exchange/order';
 import { createJournal } from '../../../../src/extensions/portfolio/store/journal';
-import { unpackEntry, unpackPositions } from '../../../../src/store/records/position';
+import { unpackEntry, unpackPositions } from '../../../../src/extensions/portfolio/store/records';
 import { createMatches } from '../../../../src/store/settlement/matches';
 import { createRaisedNonces } from '../../../../src/store/verbs/invalidate';
 import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';

@@ -2,10 +2,10 @@ import { noteFunds, otherFunds } from '../../../../src/extensions/chain/store/fu
 import { createChainLedger } from '../../../../src/extensions/chain/store/ledger';
 import { createObserving } from '../../../../src/extensions/chain/store/observing';
 import { createJournal } from '../../../../src/extensions/portfolio/store/journal';
+import { unpackPositions } from '../../../../src/extensions/portfolio/store/records';
 import { readFunds } from '../../../../src/store/health/funds';
 import { decodeEvent } from '../../../../src/store/outbox/outbox';
 import { addressBytes } from '../../../../src/store/records/order';
-import { unpackPositions } from '../../../../src/store/records/position';
 import { settlementId } from '../../../../src/store/records/settlement';
 import { createMatches } from '../../../../src/store/settlement/matches';
 import { createSettlements } from '../../../../src/store/settlement/settlements';
