@@ -217,11 +217,17 @@ describeWithPostgres('the archive of several shards', () => {
 
     // The operator's commands read all shards.
     const [first] = worlds as [(typeof worlds)[0], ...unknown[]];
-    const shards = both.map((shard) => {
+    const partitions = both.map((shard) => {
       const parts = { redis, keys: createKeys(shard), archive: own[shard] as Archive };
       return { keys: parts.keys, archive: recordArchive(parts) };
     });
-    const store = { ...first, redis, scale, shards, actions: createActions(first) } as unknown as CliStore;
+    const store = {
+      ...first,
+      redis,
+      scale,
+      partitions,
+      actions: createActions(first),
+    } as unknown as CliStore;
     const said: unknown[] = [];
     const say = async (value: unknown) => void said.push(value);
     const run = { store, say } as unknown as Run;
