@@ -19,7 +19,7 @@ export interface DeployOptions {
   readonly domainName: string;
 }
 
-const ARTIFACTS = path.join(__dirname, '../../contracts/artifacts');
+const ARTIFACTS = path.join(__dirname, '../../../../contracts/artifacts');
 /** Its licence keeps this contract out of the repository, so its bytecode comes from its own package. */
 const CONDITIONAL_TOKENS = '@gnosis.pm/conditional-tokens-contracts/build/contracts/ConditionalTokens.json';
 
