@@ -241,7 +241,7 @@ test('collateral of which no transfer, or none of zero, can be made as the contr
   const contracts = { ...right.contracts, collateral: token };
   const found = async (): Promise<string | undefined> =>
     (await examined({ contracts })).find((line) => line.includes('chain collateral'));
-  expect(await found()).toMatch(/^warn .+nobody known here owns any/);
+  expect(await found()).toMatch(/^warn .+no wallet known here owns any/);
   await world.chain.send(world.deployer, token, abi.encodeFunctionData('mint', [world.ctf, ONE]));
   const refused = (amount: number) => new RegExp(`^fail .+a transfer of ${amount} units of it is refused`);
   for (const [mode, expected] of [
