@@ -56,7 +56,7 @@ export function traderSteps(at: () => At): void {
     const link = rules.getByRole('link', { name: 'https://weather.example/lisbon' });
     await soon(() => link.getAttribute('rel')).toContain('noopener');
     await soon(() => rules.textContent()).toMatch(
-      /Decided byhttps:\/\/weather\.example\/.*Smallest order1 shares.*Feenone/,
+      /Decided byhttps:\/\/weather\.example\/.*Smallest order1 share(?!s).*Feenone/,
     );
     await tab('My orders');
   });
