@@ -211,7 +211,7 @@ describe('failures of the start', () => {
   test('bad configuration is reported in its table', async () => {
     const started = run({ NETWORK: 'moon', ADMIN_TOKEN: 'short' });
     expect(await started.exited).toBe(78);
-    expect(started.stderr()).toMatch(/^Bad configuration:\nVARIABLE.*\nNETWORK.*\nADMIN_TOKEN.*\n$/);
+    expect(started.stderr()).toMatch(/^Bad configuration:\nVARIABLE.*\nADMIN_TOKEN.*\nNETWORK.*\n$/);
   });
 
   test('a process that ends is reported with its name and last output, and the others end', async () => {
