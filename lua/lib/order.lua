@@ -34,6 +34,11 @@ order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3
 order.BUY, order.SELL = 0, 1
 local ID_AT, SIGNATURE_BYTES, NUMBERS_BEFORE_NONCE = 55, 67, 4
 
+-- Whether what an order of this type does not fill stays in the book.
+function order.rests(order_type)
+  return order_type == order.GTC or order_type == order.POST_ONLY
+end
+
 -- The record as a table: the fields that change, then the body. `body` is the packed body; `created` and `updated` are in ms.
 function order.unpack(packed, hash)
   local created, sequence, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, packed)

@@ -30,7 +30,7 @@ function straight.place()
   local first, first_hash, created, number, kind, own, met_size, met_expiration, met, left
   local filled, quote, chain_ms, chain_sequence, met_fills, body = 0, 0, 0, 0, 0, nil
   if not best[1] then
-    if dry_run > 0 or order_type ~= order.GTC and order_type ~= order.POST_ONLY then
+    if dry_run > 0 or not order.rests(order_type) then
       return nil, false
     end
     first = false

@@ -28,15 +28,15 @@ import type { Store } from './store';
  */
 export interface Extension {
   readonly name: string;
-  /** The variable that chooses it, for one that EXTENSIONS does not choose. Its commands are always there, and so is its `wrap`. */
+  /** Set when a variable of its own switches it on instead of EXTENSIONS. Its commands and its `wrap` are then always present. */
   readonly variable?: VariableName;
-  /** Wraps the exchange of every process. Returns `open` itself when the configuration does not ask for it. */
+  /** Wraps the exchange of every process. Returns `open` unchanged when the configuration switches it off. */
   wrap?(open: OpenExchange, host: Host): OpenExchange;
   /** Its operations, as the API documents describe them. */
   readonly api?: ApiPart;
   /** Adds its commands to those of operators. */
   readonly commands?: AddCommands;
-  /** Its readers of the outbox, which is trimmed behind them (lua/trim_outbox.lua). */
+  /** Its readers of the outbox. No entry is deleted before each has read it, so one that stops lets the outbox grow (lua/trim_outbox.lua). */
   readonly readers?: readonly string[];
   /** Its checks of the audit. */
   readonly auditChecks?: readonly AuditCheck[];
@@ -44,9 +44,9 @@ export interface Extension {
   examine?(store: Store, silences: Silences): Promise<readonly Check[]>;
   /** Its metrics of every process. */
   samples?(store: Store): readonly SampleSource[];
-  /** What a worker repeats for it in each partition. */
+  /** Its chores, which the workers run in each partition. */
   readonly chores?: readonly PartitionChore[];
-  /** The names of the queues of `WorkerPart.chores`, which the console and the metrics show. */
+  /** The names of the queues of the chores that its `worker` returns, which the console and the metrics show. */
   queues?(config: Config): readonly string[];
   /** Opens its part of a web process. */
   web?(host: WebHost): WebPart;
@@ -61,7 +61,7 @@ export interface PartitionChore extends Pick<Chore, 'name' | 'everyMs'> {
   open(store: Store, partition: Partition): Chore['run'];
 }
 
-/** The web process that an extension becomes a part of. */
+/** What a web process gives to its extensions. */
 export interface WebHost {
   readonly store: Store;
   /** The number of web processes. */
@@ -77,8 +77,8 @@ export interface WorkerPart {
 }
 
 /**
- * Every extension. They wrap the exchange in this order: `archive` is next to Redis, `chain` sees what has left it, too, and `shards`
- * combines exchanges that have both. The site is the last, because it answers every address that is not taken.
+ * Every extension. They wrap the exchange in this order: `archive` is next to Redis, `chain` therefore also reads records that have left it,
+ * and `shards` combines exchanges that have an archive. The site is the last, because it answers every path that no other part answers.
  */
 export const EXTENSIONS: readonly Extension[] = [
   ARCHIVE,

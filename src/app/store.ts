@@ -35,7 +35,7 @@ export interface Store extends Exchange {
   readonly extensions: readonly Extension[];
   readonly redis: RedisClient;
   readonly run: RunScript;
-  /** The keys of the first partition, which has what there is once: sessions, names, the mode. */
+  /** The keys of the first partition, which also holds what the exchange has only once, such as names and the mode. */
   readonly keys: Keys;
   readonly clock: MeasuredClock;
   readonly scale: ChainScale;
@@ -43,7 +43,7 @@ export interface Store extends Exchange {
   readonly readers: readonly string[];
   /** The queues of all jobs. */
   readonly queues: readonly QueueName[];
-  /** Ends the connections; nothing waits for an answer any more. */
+  /** Ends the connections; call it when nothing waits for an answer any more. */
   close(): void;
 }
 

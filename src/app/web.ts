@@ -32,12 +32,12 @@ export interface Web extends Running {
   drain(): void;
 }
 
-/** Verifies with this backend instead of the fastest that works; benchmarks set it. */
+/** `backend` verifies signatures in place of the fastest that works; benchmarks set it. */
 export interface WebOptions {
   readonly backend?: Backend;
 }
 
-/** The files of the page that shows the interface, which `npm run build` makes; the same folder for the sources and the build. */
+/** The files of the page that shows the interface, which `npm run build` makes; the path is right both from src/app and from dist/app. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
 /** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */

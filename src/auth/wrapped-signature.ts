@@ -15,7 +15,8 @@ export function malformedContractSignature(signature: string): string | null {
   const text = signature.toLowerCase();
   if (!text.endsWith(WRAPPED_END)) return null;
   const inner = innerOf(text.slice(0, -WRAPPED_END.length));
-  if (inner === null) return 'a signature that ends as EIP-6492 says must be wrapped as it says';
+  if (inner === null)
+    return 'the signature has the EIP-6492 ending but is not the ABI encoding of (address, bytes, bytes)';
   return inner.endsWith(WRAPPED_END) ? 'a signature can be wrapped only once (EIP-6492)' : null;
 }
 

@@ -23,7 +23,7 @@ import type { Engine } from './verbs/engine';
  * extension wraps it: it takes an exchange and returns another one that does some of this differently.
  */
 export interface Exchange {
-  /** Books, replaces and cancels orders, moves money, and moves markets on. Each method runs one atomic script, or all of its steps. */
+  /** Books, replaces and cancels orders, moves money, and moves markets on. Each method runs one atomic script; a submission of several steps runs them all. */
   readonly engine: Engine;
   /** The life of a market: created, edited, opened, paused, closed, resolved. */
   readonly markets: Markets;
@@ -39,7 +39,7 @@ export interface Exchange {
   readonly joining: Joining;
   /** Brings a wallet up to date before its balances are shown, where something outside of Redis may have changed them. */
   refreshWallet(address: string): Promise<void>;
-  /** Why new orders are refused now, although their terms are right; null while they are taken. */
+  /** Why the exchange accepts no new orders at present, whatever they say; null while it accepts them. */
   refusal(): Refused | null;
   /** Every change of a market in its order: book updates, trades and tickers as the sockets receive them. */
   readonly broadcasts: BroadcastReads;
@@ -57,7 +57,7 @@ export interface Exchange {
   readonly audit: Audit;
   /** What an extension adds to GET /config. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** The parts that have an outbox each, and that a worker works for one by one. There is one, unless an extension combines several. */
+  /** Each has its own outbox, and a worker runs its chores for each. There is one, unless an extension combines several. */
   readonly partitions: readonly Partition[];
   readonly placement: Placement;
   readonly operations: Operations;
@@ -66,9 +66,9 @@ export interface Exchange {
 /** A code with its detail. */
 export type Refused = readonly [code: 'BACKLOG' | 'CANCEL_ONLY', detail: string];
 
-/** Which partition has what. With one partition every answer is that one. */
+/** Finds the partition of a market or a wallet. With one partition every answer is that one. */
 export interface Placement {
-  /** The partition of a market; null for no market. Where there is one, it does not ask. */
+  /** The partition of a market; null when no such market exists. With one partition it answers without a look-up. */
   find(id: MarketId): Promise<number | null>;
   /** The same; throws MARKET_NOT_FOUND for none. */
   partitionOf(id: MarketId): Promise<number>;
@@ -87,7 +87,7 @@ export interface Operations {
    * it was made. Every process calls it once, before it changes anything else.
    */
   startupProblem(): Promise<ConfigProblem | null>;
-  /** The same for a command that may only look, in words; `except` is the variable whose value the command does not mind. */
+  /** The same for a command that may only look, in words; `except` names a variable that may differ from the data. */
   dataProblem(except?: VariableName): Promise<string | null>;
   /** Begins what every process watches. Calls `end` when this process must not go on. */
   start(end: (problem: ConfigProblem) => void): void;
@@ -117,7 +117,7 @@ export interface Examination {
 export type OpenExchange = (options: ExchangeOptions) => Promise<Exchange>;
 
 export interface ExchangeOptions extends PartitionOptions {
-  /** What says whether the nodes that are asked about contract wallets fit the configuration. */
+  /** Checks that the nodes that answer for contract wallets fit the configuration. */
   readonly nodes: NodeChecks;
 }
 

@@ -9,6 +9,7 @@ import {
   signOrder,
   type Trading,
 } from 'ctf-exchange-client';
+import { ORDER_TYPES, type OrderType } from '../../src/exchange/status';
 import { sampleOf } from '../support/sample';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
@@ -122,8 +123,7 @@ const isTime = (value: unknown): boolean =>
 const TAKES: Readonly<Record<string, (value: unknown) => boolean>> = {
   outcomeIndex: (value) => value === 0 || value === 1,
   side: (value) => value === 'BUY' || value === 'SELL',
-  orderType: (value) =>
-    [undefined, 'GTC', 'IOC', 'FOK', 'POST_ONLY', 'MARKET'].includes(value as string | undefined),
+  orderType: (value) => [undefined, ...ORDER_TYPES].includes(value as OrderType | undefined),
   price: (value) => value === '0.4',
   size: isDecimal,
   budget: (value) => value === undefined,

@@ -12,7 +12,15 @@ import {
   unsigned,
 } from './input';
 import { checkSigner, mutableTypes, type Signer } from './sessions';
-import type { Decimal, Eip712, OrderType, OutcomeIndex, Side, Trading } from './types';
+import {
+  type Decimal,
+  type Eip712,
+  ORDER_TYPES,
+  type OrderType,
+  type OutcomeIndex,
+  type Side,
+  type Trading,
+} from './types';
 import type { SignedOrder, UnsignedOrder } from './types-account';
 
 /** The facts of a market that an order needs; the answer of GET /markets/{id}/trading has them. */
@@ -61,7 +69,7 @@ const SIZE_DECIMALS = 2;
 export const NEW_ORDER: Shape = {
   outcomeIndex: oneOf(0, 1),
   side: oneOf('BUY', 'SELL'),
-  orderType: optional(oneOf('GTC', 'IOC', 'FOK', 'POST_ONLY', 'MARKET')),
+  orderType: optional(oneOf(...ORDER_TYPES)),
   // The amounts below check these three.
   price: anything,
   size: anything,

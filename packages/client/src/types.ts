@@ -9,7 +9,9 @@ export type Decimal = string;
 export type IsoTime = string;
 export type OutcomeIndex = 0 | 1;
 export type Side = 'BUY' | 'SELL';
-export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
+/** Every kind of order, as GET /config lists them. */
+export const ORDER_TYPES = ['GTC', 'IOC', 'FOK', 'POST_ONLY', 'MARKET'] as const;
+export type OrderType = (typeof ORDER_TYPES)[number];
 export type SelfTradePrevention = 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
 /** The asset of a fee: collateral for a SELL, the bought token for a BUY. */
 export type FeeAsset = 'COLLATERAL' | 'YES' | 'NO';

@@ -84,7 +84,7 @@ end
 -- Returns the first refusal that depends on money or on what the wallet has open; nil for none. The reserve of `old`, the order that
 -- this one replaces, is free by now.
 function admission.shortage(q, a, old)
-  if not old and (q.type == order.GTC or q.type == order.POST_ONLY)
+  if not old and order.rests(q.type)
     and redis.call('ZCOUNT', KEYS[6], '(0', '+inf') >= unfunded.OPEN_MAX then
     return request.refuse(q, 'OPEN_ORDERS_LIMIT', unfunded.OPEN_MAX)
   end
