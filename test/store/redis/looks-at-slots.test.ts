@@ -9,6 +9,8 @@ import { READY_MS } from '../../support/waiting';
 const SECONDS = 3;
 /** The client looks every five seconds by itself, once when it connects, and once a second after commands that miss. */
 const LOOKS_MAX = SECONDS + 3;
+/** Commands that miss, which takes longer on a busy machine. */
+const FAILED_MIN = 100;
 
 test('commands for a master that is away do not make a client look at all slots again and again', async () => {
   const cluster = await startTestCluster(3);
@@ -32,7 +34,7 @@ test('commands for a master that is away do not make a client look at all slots 
     const until = performance.now() + SECONDS * 1_000;
     let failed = 0;
     const asking = clients.map(async (client) => {
-      while (performance.now() < until) {
+      while (performance.now() < until || failed <= FAILED_MIN) {
         void client.get(lost.mode).catch(() => failed++);
         await sleep(10);
       }
@@ -40,7 +42,6 @@ test('commands for a master that is away do not make a client look at all slots 
     await Promise.all(asking);
     const lateSec = (performance.now() - until) / 1_000;
     expect((await looks()) - before).toBeLessThanOrEqual(clients.length * (LOOKS_MAX + lateSec));
-    expect(failed).toBeGreaterThan(100);
   } finally {
     for (const client of clients) disconnect(client);
     for (const node of nodes) node.disconnect();
