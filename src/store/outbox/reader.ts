@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { ENDED } from '../redis/connection';
+import { reconnect } from '../redis/demotion';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { Keys } from '../redis/keys';
 import { confirm } from '../redis/replicated';
@@ -52,7 +53,7 @@ export function createOutboxReader({ redis, keys, replicas = 0 }: ReaderOptions)
 
   /** After a silent loss of the peer, or after the client was closed, a blocked read would wait without end. */
   async function orReconnect<T>(reply: Promise<T>, limitMs: number): Promise<T> {
-    const timer = setTimeout(() => redis.disconnect(true), limitMs);
+    const timer = setInterval(() => reconnect(redis), limitMs);
     let onEnd = (): void => {};
     const ended = new Promise<never>((_, reject) => {
       onEnd = () => reject(new Error('the connection was ended'));
@@ -61,7 +62,7 @@ export function createOutboxReader({ redis, keys, replicas = 0 }: ReaderOptions)
     try {
       return await Promise.race([reply, ended]);
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
       redis.off(ENDED, onEnd);
     }
   }

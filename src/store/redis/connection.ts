@@ -110,22 +110,36 @@ function redisOf<T extends Redis>(
     sentinelReconnectStrategy: () => SENTINEL_EVERY_MS,
   };
   const client = connectByName(name, { ...options, ...asking }, kind, (own) => new Client(own));
-  return isNotified ? ignoringSentinelErrors(client) : client;
+  return isNotified ? guardNotified(client) : client;
 }
 
 /** The connections to Sentinels that notify, which ioredis 6 has for itself. */
 interface Notified {
   readonly connector: {
-    readonly failoverDetector: { readonly sentinels: readonly { readonly client: Redis }[] } | null;
+    readonly failoverDetector: {
+      readonly sentinels: readonly { readonly client: Redis }[];
+      isDisconnected: boolean;
+      disconnect: () => void;
+    } | null;
   };
 }
 
-/** ioredis prints the errors of these connections; the exchange works while some of the Sentinels are away. */
-function ignoringSentinelErrors<T extends Redis>(client: T): T {
+/**
+ * ioredis prints the errors of these connections; the exchange works while some of the Sentinels are away. A notification that comes
+ * while the client asks Sentinels would end it for good, so it waits until the client is ready.
+ */
+function guardNotified<T extends Redis>(client: T): T {
   const { connector } = client as unknown as Notified;
   return client.on('connect', () => {
-    for (const { client: sentinel } of connector.failoverDetector?.sentinels ?? [])
-      sentinel.on('error', () => undefined);
+    const detector = connector.failoverDetector;
+    if (!detector) return;
+    for (const { client: sentinel } of detector.sentinels) sentinel.on('error', () => undefined);
+    detector.disconnect = () => {
+      // Each of the Sentinels notifies.
+      detector.isDisconnected = true;
+      if (client.status === 'ready') client.disconnect(true);
+      else client.once('ready', () => client.disconnect(true));
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 /**
  * A failover may move the name of a Redis to another server while the former primary lives on as its replica. Redis closes no
@@ -9,6 +9,11 @@ import type { Redis, RedisOptions } from 'ioredis';
 const DEMOTED = /^(READONLY|MASTERDOWN|LOADING|UNBLOCKED)\b/;
 
 export const isDemoted = (error: unknown): boolean => error instanceof Error && DEMOTED.test(error.message);
+
+/** Makes a connection again, unless it is being made: a client that was asking Sentinels would end for good (ioredis 6). */
+export function reconnect(client: Redis | Cluster): void {
+  if (client.status !== 'connecting') client.disconnect(true);
+}
 
 /** `new Redis` takes no unknown mapping of replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
@@ -45,7 +50,7 @@ export function connectByName<T extends Redis>(
     if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return;
     lookedAtMs = performance.now();
     const [now, here] = await Promise.all([primaryAt(options, make), runOf(client).catch(() => null)]);
-    if (now !== null && here !== null && now !== here) for (const each of open) reconnect(each);
+    if (now !== null && here !== null && now !== here) for (const each of open) again(each);
   }
 
   /** A primary that was cut off keeps its other connections, so they follow one that has reached another primary. */
@@ -54,12 +59,12 @@ export function connectByName<T extends Redis>(
     if (run === null || run === place.run) return;
     const isAnother = place.run !== null;
     place.run = run;
-    if (isAnother) for (const each of open) if (each !== client) reconnect(each);
+    if (isAnother) for (const each of open) if (each !== client) again(each);
   }
 
-  function reconnect(each: Redis): void {
+  function again(each: Redis): void {
     if (each.status === 'end') open.delete(each);
-    else if (each.status === 'ready') each.disconnect(true);
+    else if (each.status === 'ready') reconnect(each);
   }
 
   function note<U extends Redis>(each: U): U {

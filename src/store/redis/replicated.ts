@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { reconnect } from './demotion';
 
 /**
  * DURABILITY=replicated: a reply counts once replicas have on their disks what was written before it. Replication is one ordered
@@ -38,7 +39,7 @@ export async function confirm(redis: Redis, replicas: number): Promise<void> {
   const [own, others] = (replies?.[2]?.[1] ?? [0, 0]) as [number, number];
   // A command that waits for its connection would be sent to another server than the one that was read.
   if (!failed && own >= 1 && others >= replicas && redis.stream === stream) return;
-  if (redis.stream === stream) redis.disconnect(true);
+  if (redis.stream === stream) reconnect(redis);
   throw new NotReplicated(
     failed?.message ?? `${others} of ${replicas} had it on their disks within ${CONFIRM_MS} ms`,
   );

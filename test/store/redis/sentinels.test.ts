@@ -10,7 +10,10 @@ const CLOSED_PORT = 1;
 
 interface Private {
   readonly connector: {
-    readonly failoverDetector: { readonly sentinels: readonly { client: Redis }[] } | null;
+    readonly failoverDetector: {
+      readonly sentinels: readonly { readonly client: Redis }[];
+      disconnect(): void;
+    } | null;
   };
 }
 
@@ -70,6 +73,31 @@ test('Sentinels must not have more replicas to promote than confirm', async () =
   } finally {
     disconnect(behind);
     disconnect(direct);
+    await sentinels.stop();
+    await redis.stop();
+  }
+});
+
+test('a notification that comes while the client asks Sentinels does not end it', async () => {
+  const redis = await startTestRedis();
+  const sentinels = await startSentinels(redis.port);
+  const client = connect({ urls: [`redis+sentinel://127.0.0.1:${sentinels.ports[0]}/${PRIMARY_NAME}`] });
+  try {
+    await ready(client, READY_MS);
+    const { failoverDetector } = (client as unknown as Private).connector;
+    // What a notification calls.
+    const notified = new Promise<void>((resolve) => {
+      client.once('connecting', () => {
+        expect(client.status).toBe('connecting');
+        failoverDetector?.disconnect();
+        resolve();
+      });
+    });
+    client.disconnect(true);
+    await notified;
+    await until('it is back', async () => (await client.ping().catch(() => null)) === 'PONG');
+  } finally {
+    disconnect(client);
     await sentinels.stop();
     await redis.stop();
   }
