@@ -10,7 +10,7 @@ import type { RedisClient } from '../../src/store/redis/scripts';
 import { hasOpenssl, issueCertificates } from '../support/certificates';
 import { patiently } from '../support/client';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
-import { PRIMARY_NAME, startSentinels } from '../support/sentinels';
+import { areInformed, PRIMARY_NAME, startSentinels } from '../support/sentinels';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, domainOf, openMarket } from '../support/trader';
 import { READY_MS, until } from '../support/waiting';
@@ -84,19 +84,15 @@ async function onScene(isOnTls: boolean, story: (scene: Scene) => Promise<void>)
     ...(tls ? ['tls-port PORT', ...tls.settings.map(([name, value]) => `${name} ${value}`)] : []),
   ]);
   const password = encodeURIComponent(SENTINEL_PASSWORD);
-  const sentinel = await open(`${scheme}://:${password}@127.0.0.1:${sentinels.ports[0]}`);
+  const all = await Promise.all(
+    sentinels.ports.map((port) => open(`${scheme}://:${password}@127.0.0.1:${port}`)),
+  );
+  const [sentinel] = all;
+  if (!sentinel) throw new Error('no Sentinels');
   const hosts = sentinels.ports.map((port) => `127.0.0.1:${port}`).join(',');
   try {
     await two.call('REPLICAOF', '127.0.0.1', nodes[0].port);
-    await until('the Sentinels know the replica and one another', async () => {
-      const [fields, quorum] = await Promise.all([
-        sentinel.call('SENTINEL', 'MASTER', PRIMARY_NAME) as Promise<string[]>,
-        sentinel.call('SENTINEL', 'CKQUORUM', PRIMARY_NAME).catch(String),
-      ]);
-      const said = new Map(fields.map((name, i) => [name, fields[i + 1]]));
-      const isUp = (await two.info('replication')).includes('master_link_status:up');
-      return isUp && said.get('num-slaves') === '1' && String(quorum).startsWith('OK 3');
-    });
+    await until('the Sentinels know the replica and one another', () => areInformed(all, 1));
     await story({
       nodes,
       clients: [one, two],
@@ -107,7 +103,7 @@ async function onScene(isOnTls: boolean, story: (scene: Scene) => Promise<void>)
       },
     });
   } finally {
-    for (const client of [one, two, sentinel]) disconnect(client);
+    for (const client of [one, two, ...all]) disconnect(client);
     await sentinels.stop();
     await Promise.all(nodes.map((node) => node.stop()));
   }

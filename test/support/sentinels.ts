@@ -4,6 +4,7 @@ import path from 'node:path';
 import { startChild } from '../../src/local/child';
 import { freePort } from '../../src/local/ports';
 import { findRedisProgram } from '../../src/local/redis-program';
+import type { RedisClient } from '../../src/store/redis/scripts';
 import { ownServer } from './leftovers';
 
 /** The name by which the Sentinels know the primary. */
@@ -73,4 +74,25 @@ export async function startSentinels(port: number, more: readonly string[] = [])
       await Promise.all(all.map(({ child }) => child.stop(STOP_MS_MAX)));
     },
   };
+}
+
+/**
+ * Whether each of these Sentinels knows every replica and the others. One that learns of no replica before the primary dies has none to
+ * promote, and may still be the one that the others choose.
+ */
+export async function areInformed(sentinels: readonly RedisClient[], replicas: number): Promise<boolean> {
+  const all = await Promise.all(
+    sentinels.map(async (sentinel) => {
+      const [listed, quorum] = await Promise.all([
+        sentinel.call('SENTINEL', 'REPLICAS', PRIMARY_NAME) as Promise<string[][]>,
+        sentinel.call('SENTINEL', 'CKQUORUM', PRIMARY_NAME).catch(String),
+      ]);
+      const known = listed.map((fields) => new Map(fields.map((name, i) => [name, fields[i + 1]])));
+      const up = known.filter(
+        (one) => one.get('flags') === 'slave' && one.get('master-link-status') === 'ok',
+      );
+      return up.length === replicas && String(quorum).startsWith('OK 3');
+    }),
+  );
+  return all.every(Boolean);
 }
