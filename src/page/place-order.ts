@@ -144,20 +144,29 @@ export async function settleSent(): Promise<void> {
   }
 }
 
+/** An answer about the session, the wallet that asks or its limits, or of a proxy, says nothing of the order. */
+const ABOUT_REQUEST = [401, 403, 408, 429];
+const isRefusal = (error: unknown): error is ExchangeError =>
+  error instanceof ExchangeError &&
+  error.problem !== null &&
+  error.status < 500 &&
+  !ABOUT_REQUEST.includes(error.status);
+
 async function settle(sent: SentOrder): Promise<void> {
   const name = `Your order of ${clockTime(sent.atMs)}`;
-  const waitMs = Math.min(sent.atMs + BOOKED_MS_MAX - nowMs(), BOOKED_MS_MAX);
-  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  // The client sends the order again for a while, so the latest attempt may have left just now.
+  await new Promise((resolve) => setTimeout(resolve, BOOKED_MS_MAX));
   try {
     // Nothing is booked by this: an order that was booked returns its record.
     const { replayed } = await client.submitOrder(sent.marketId, sent.body, { dryRun: true });
     tell(`${name} was ${replayed ? '' : 'not '}placed.`, replayed ? 'good' : 'bad');
     if (replayed) reloadAccount();
   } catch (error) {
-    const isRefused = error instanceof ExchangeError && error.status >= 400 && error.status < 500;
     // The exchange is asked again at the next connection.
-    if (!isRefused || error.code === 'RATE_LIMITED') return;
-    tell(`${name} was not placed.`, 'bad');
+    if (!isRefusal(error)) return;
+    // It was placed with another type.
+    const isPlaced = error.code === 'DUPLICATE_ORDER';
+    tell(`${name} was ${isPlaced ? '' : 'not '}placed.`, isPlaced ? 'good' : 'bad');
   }
   forgetSent(sent);
 }

@@ -45,7 +45,7 @@ const LANES = 6;
 const PAUSE_MS = 5;
 const SUBMISSIONS_MAX = 30_000;
 const LONG_SECONDS = 60;
-/** Of the requests about orders, those that go over a socket where one is connected. */
+/** Share of the order requests that go over the socket while one is connected. */
 const SOCKET_SHARE = 0.5;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));

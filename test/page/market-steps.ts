@@ -11,6 +11,8 @@ interface At {
 
 const HERO_PX_MIN = 40;
 const PLACING = '**/markets/*/orders';
+/** The dry run that asks what became of an order. */
+const ASKING = /\/markets\/[^/]+\/orders\?dryRun/;
 
 /** The steps of the walk in a market with a book of two bids close to each other, by a signed-in wallet. */
 export function marketSteps(at: () => At): void {
@@ -123,6 +125,20 @@ export function marketSteps(at: () => At): void {
       await page().unroute(PLACING);
     };
     await lost('17', (route) => route.fetch());
+    await heard(page(), ' was placed.');
+    // An answer about the session says nothing of its order; the one behind it is asked about all the same.
+    let first: string | null = null;
+    await page().route(ASKING, (route) => {
+      const body = route.request().postData();
+      first ??= body;
+      const headers = { ...route.request().headers(), authorization: 'Bearer of-another-session' };
+      return route.continue(body === first ? { headers } : {});
+    });
+    await lost('19', (route) => route.fetch());
+    await lost('20', async () => undefined);
+    await heard(page(), ' was not placed.');
+    await page().unroute(ASKING);
+    await page().reload();
     await heard(page(), ' was placed.');
     await lost('18', async () => undefined);
     await heard(page(), ' was not placed.');
