@@ -22,7 +22,7 @@ import { Toasts } from './parts/toasts';
 import { TopBar } from './parts/top-bar';
 import { TradeBar } from './parts/trade-bar';
 import { Trades } from './parts/trades';
-import { settleOn, view } from './route';
+import { eventChoice, settleOn, view } from './route';
 import { enterMarket } from './ticket-state';
 import { unseen } from './toasts';
 import { pipsOf } from './units';
@@ -73,7 +73,8 @@ const App = () => {
   const list = useMarketList(useCell(listQuery));
   const categories = useCategories();
   const at = useCell(view);
-  const named = at.name === 'market' ? at.market : null;
+  const choice = useCell(eventChoice);
+  const named = at.name === 'market' ? at.market : at.name === 'event' ? choice : null;
   // Without a choice the busiest market is shown, and stays while the list changes.
   const first = useRef<string | null>(null);
   first.current ??= list.markets?.[0]?.slug ?? null;
@@ -110,9 +111,9 @@ const App = () => {
           <PersonPage key={at.address} address={at.address} />
         </div>
       ) : at.name === 'event' ? (
-        <div class="layout layout-wide">
+        <div class="layout layout-event">
           {markets}
-          <EventPage slug={at.slug} />
+          <EventPage key={at.slug} slug={at.slug} shown={shown} />
         </div>
       ) : (
         <div class="layout layout-market">

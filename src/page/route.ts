@@ -34,6 +34,8 @@ function inAddress(): View {
 }
 
 export const view: Cell<View> = cell(inAddress());
+/** The slug of the event's market that the ticket is for; null until the event is known. */
+export const eventChoice: Cell<string | null> = cell<string | null>(null);
 
 export const linkTo = (slug: string): string => `/m/${encodeURIComponent(slug)}`;
 export const linkToPerson = (address: string): string => `/u/${address}`;

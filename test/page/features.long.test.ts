@@ -6,7 +6,9 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
+import { violations } from '../support/looks';
 import { ADMIN_TOKEN } from '../support/settings';
+import type { OpenMarket } from '../support/trader';
 import { eventually, soon, until } from '../support/waiting';
 
 /** As many as the page keeps. */
@@ -204,9 +206,61 @@ describeInBrowser('what traders look at besides the ticket', () => {
     const card = page.locator(`[data-testid=market-card][data-market-id="${stage.market.id}"]`);
     // A level line has no height, which a browser calls hidden.
     await card.locator('.sparkline polyline').waitFor({ state: 'attached' });
-    await card.getByRole('button', { name: /^No \d+¢$/ }).click();
+    await card.getByRole('button', { name: /^No \d+¢/ }).click();
     await page.waitForURL(`**/m/${stage.market.slug}`);
     await ticket.getByRole('button', { name: /^No/, pressed: true }).waitFor();
+  });
+
+  test('an event is a page: a line for each market, prices that set one ticket, and what is decided comes last', async () => {
+    const event = { slug: 'first-snow', title: 'When does it snow first?' };
+    const months = ['In October?', 'In November?', 'In December?'];
+    const opened = await Promise.all(
+      months.map((question) => stage.openMarket({ question, event, minOrderSize: '1' })),
+    );
+    const [october, november, december] = opened as [OpenMarket, OpenMarket, OpenMarket];
+    for (const [market, pips] of [
+      [october, 1_000],
+      [november, 3_000],
+      [december, 6_000],
+    ] as const) {
+      await stage.maker.submit(market, { side: 'BUY', outcome: 1, pips: 10_000 - pips, lots: 10_000 });
+      await stage.trader().submit(market, { side: 'BUY', outcome: 0, pips, lots: 1_000 });
+    }
+    const sent = { token: ADMIN_TOKEN, body: { outcomeIndex: 1 } };
+    await stage.web().client.post(`/admin/markets/${october.id}/resolve`, sent);
+
+    const { page, ticket, complaints } = await stage.open({}, undefined, '/explore');
+    const card = page.getByTestId('event-card').filter({ hasText: event.title });
+    await card.filter({ hasText: 'In December?60%In November?30%' }).waitFor();
+    await card.getByRole('link', { name: event.title }).click();
+    await page.waitForURL('**/e/first-snow');
+    const rows = page.getByTestId('event-market');
+    await soon(() => rows.locator('a').first().textContent()).toBe('In December?');
+    await soon(() => rows.locator('> a').allTextContents()).toEqual([
+      'In December?',
+      'In November?',
+      'In October?',
+    ]);
+    await rows.nth(2).filter({ hasText: 'Resolved: No' }).waitFor();
+    await page.locator('.head-facts', { hasText: 'Chances add up to 90%' }).waitFor();
+    await soon(() => page.getByTestId('event-chart').locator('path.event-line[d*=H]').count()).toBe(3);
+
+    await ticket.filter({ hasText: 'In December?' }).waitFor();
+    await rows.nth(1).getByRole('button', { name: /^No/ }).click();
+    await ticket.filter({ hasText: 'In November?' }).waitFor();
+    await ticket.getByRole('button', { name: /^No/, pressed: true }).waitFor();
+    await rows.nth(1).getByText('Rules').click();
+    await rows.nth(1).getByTestId('rules').waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await rows.nth(0).getByRole('button', { name: /^Yes/ }).click();
+    await page.locator('.ticket-sheet', { hasText: 'In December?' }).waitFor();
+    await page.goBack();
+    await soon(() => page.locator('.ticket-sheet').count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe('/e/first-snow');
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 
   test('a book and a list of trades with nothing in them take no room', async () => {

@@ -11,7 +11,7 @@ import { dayChange } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { isNarrow } from '../narrow';
 import { nameOf } from '../outcome-names';
-import { go, inPage, linkTo, openSheet } from '../route';
+import { go, inPage, linkTo, linkToEvent, openSheet } from '../route';
 import { prepare } from '../ticket-state';
 import { aboutPips, cents, microOf, PIPS_ONE, pipsOf, priceOf, roundly } from '../units';
 import { Change, endsWord, Find, More, nothingOf, Star, standingOf, statusWord } from './market-list';
@@ -36,9 +36,13 @@ export const MarketsPage = ({ list, categories }: Props) => {
       <Find categories={categories} />
       {nothingOf(list, query) ?? (
         <ul class="market-grid">
-          {(list.markets ?? []).map((market) => (
-            <Card key={market.id} market={market} />
-          ))}
+          {grouped(list.markets ?? []).map((markets) =>
+            markets.length > 1 && markets[0]?.event ? (
+              <EventCard key={markets[0].event.slug} event={markets[0].event} markets={markets} />
+            ) : (
+              markets.map((market) => <Card key={market.id} market={market} />)
+            ),
+          )}
           {list.hasMore && <More onReached={list.more} count={list.markets?.length ?? 0} />}
         </ul>
       )}
@@ -46,9 +50,70 @@ export const MarketsPage = ({ list, categories }: Props) => {
   );
 };
 
+const toMarket = ({ slug }: Market): void => go(slug);
+
+/** The markets of an event stand together, where its first one is. */
+function grouped(markets: readonly Market[]): readonly (readonly Market[])[] {
+  const groups = new Map<string, Market[]>();
+  for (const market of markets) {
+    const key = market.event ? `event ${market.event.slug}` : market.id;
+    const group = groups.get(key);
+    if (group) group.push(market);
+    else groups.set(key, [market]);
+  }
+  return [...groups.values()];
+}
+
+/** Markets of an event that its card names. */
+const LEADING = 3;
+
+interface EventCardProps {
+  readonly event: NonNullable<Market['event']>;
+  readonly markets: readonly Market[];
+}
+
+/** An event with its likeliest markets. */
+const EventCard = ({ event, markets }: EventCardProps) => {
+  const link = linkToEvent(event.slug);
+  const volume = markets.reduce((sum, market) => sum + microOf(market.volume), 0);
+  return (
+    <li class="card market-card" data-testid="event-card">
+      <a class="market-card-question" dir="auto" href={link} onClick={inPage(link)}>
+        {event.title}
+      </a>
+      <ul class="event-leaders">
+        {byChance(markets)
+          .slice(0, LEADING)
+          .map((market) => (
+            <li key={market.id}>
+              <a dir="auto" href={linkTo(market.slug)} onClick={inPage(linkTo(market.slug))}>
+                {market.question}
+              </a>
+              <strong>{standingOf(market, listedChance(market))}</strong>
+            </li>
+          ))}
+      </ul>
+      <p class="hint">
+        {markets.length} markets · {roundly(volume)} vol.
+      </p>
+    </li>
+  );
+};
+
+/** In pips, as the list of markets has it; null before the first price. */
+export function listedChance({ outcomes }: Market): number | null {
+  const price = outcomes[0]?.price ?? null;
+  return price === null ? null : aboutPips(price);
+}
+
+/** Likeliest first; those that are over come last. */
+export const byChance = (markets: readonly Market[]): readonly Market[] =>
+  markets.toSorted(
+    (a, b) => Number(isOver(a)) - Number(isOver(b)) || (listedChance(b) ?? -1) - (listedChance(a) ?? -1),
+  );
+
 const Card = ({ market }: { readonly market: Market }) => {
-  const price = market.outcomes[0]?.price ?? null;
-  const chance = price === null ? null : aboutPips(price);
+  const chance = listedChance(market);
   const link = linkTo(market.slug);
   return (
     <li class="card market-card" data-testid="market-card" data-market-id={market.id}>
@@ -63,8 +128,8 @@ const Card = ({ market }: { readonly market: Market }) => {
       <Sparkline market={market} />
       {market.status === 'OPEN' && (
         <p class="market-card-buy">
-          <Buy market={market} index={0} />
-          <Buy market={market} index={1} />
+          <Buy market={market} index={0} onChoose={toMarket} />
+          <Buy market={market} index={1} onChoose={toMarket} />
         </p>
       )}
       <p class="hint">
@@ -80,17 +145,25 @@ function costOf({ bestAsk, bestBid }: Market, index: OutcomeIndex): number | nul
   return bestBid === null ? null : PIPS_ONE - pipsOf(bestBid);
 }
 
-/** To the market, with the ticket filled in. */
-const Buy = ({ market, index }: { readonly market: Market; readonly index: OutcomeIndex }) => {
+interface BuyProps {
+  readonly market: Market;
+  readonly index: OutcomeIndex;
+  /** Shows the market of the ticket. */
+  onChoose(market: Market): void;
+}
+
+/** Fills in the ticket, which is a sheet on a phone. */
+export const Buy = ({ market, index, onChoose }: BuyProps) => {
   const pips = costOf(market, index);
   const open = (): void => {
     prepare(market.id, { side: 'BUY', outcome: index, shares: '' });
-    go(market.slug);
+    onChoose(market);
     if (isNarrow.get()) openSheet();
   };
   return (
     <button type="button" class={`button button-soft-${index}`} onClick={open}>
       {nameOf(market, index)} {pips === null ? '' : cents(pips)}
+      <span class="hidden">: {market.question}</span>
     </button>
   );
 };

@@ -190,6 +190,9 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
       <button type="button" class="link sheet-close" onClick={() => history.back()}>
         Back to the market
       </button>
+      <p class="ticket-question" dir="auto">
+        {shown?.market.question}
+      </p>
       <div class="ticket-top">
         <Choice of={side} options={SIDES} label="Side" variant="sides" />
         <TypeField value={inputs.orderType} />

@@ -242,7 +242,8 @@ describe('of three nodes', () => {
     expect(told).toEqual([[name, 'BEHIND']]);
     must(a).forget();
     expect(await rpc.ask('eth_blockNumber', [], (one) => readNumber(one, 'number'))).toBe(newest);
-    expect(must(a).asked.size).toBe(0);
+    // A request of a test before this one may still arrive.
+    expect(must(a).asked.get('eth_blockNumber')).toBeUndefined();
     nodes.heal();
     // After its rest.
     const now = performance.now.bind(performance);
