@@ -26,7 +26,7 @@ export interface Inputs {
   /** Cents as typed; empty means "at the book's price" for a MARKET order. */
   readonly price: string;
   readonly shares: string;
-  /** Dollars as typed, instead of shares; for a market order to buy. */
+  /** Dollars as typed, instead of shares; for an order to buy. */
   readonly amount?: string;
   /** The time at which the order expires; null for never. */
   readonly expiresAtMs?: number | null;
@@ -68,6 +68,18 @@ export function freeOf(balances: Balances | null, marketId: string, outcome: Out
 export const isInDollars = ({ side, orderType, amount = '', shares }: Inputs): boolean =>
   side === 'BUY' && orderType === 'MARKET' && amount.trim() !== '' && shares.trim() === '';
 
+/** Dollars typed for an order with a price are the shares that they buy at that price, in whole lots. */
+function inShares(inputs: Inputs, { lotSize }: Standing['market']): Inputs {
+  const { side, orderType, amount = '', shares } = inputs;
+  if (side === 'SELL' || orderType === 'MARKET' || shares.trim() !== '') return inputs;
+  const budgetMicro = dollarsTyped(amount);
+  const pips = pipsTyped(inputs.price);
+  if (!budgetMicro || !pips) return inputs;
+  const lot = lotsOf(lotSize);
+  const lots = Math.floor(Math.floor(budgetMicro / pips) / lot) * lot;
+  return { ...inputs, amount: '', shares: sizeOf(lots) };
+}
+
 /** The limit of the order in pips: as typed, or for a MARKET order the book's price and a little more. */
 function limitOf(inputs: Inputs, lots: number | null, { book, market }: Standing): number | null {
   if (inputs.price.trim() !== '' || inputs.orderType !== 'MARKET') return pipsTyped(inputs.price);
@@ -88,11 +100,14 @@ export interface Estimate {
   readonly lots: number;
   /** The preview of an order in dollars. */
   readonly budgetMicro?: number;
+  /** The book has less than the order wants, and the order does not wait for the rest. */
+  readonly isShort: boolean;
   readonly preview: Preview;
 }
 
 /** The summary that the ticket shows beside the fields; null until they are complete. */
-export function estimate(inputs: Inputs, standing: Standing): Estimate | null {
+export function estimate(typed: Inputs, standing: Standing): Estimate | null {
+  const inputs = inShares(typed, standing.market);
   const lots = lotsTyped(inputs.shares);
   const limitPips = limitOf(inputs, lots, standing);
   if (isInDollars(inputs)) return estimateSpending(inputs, limitPips, standing);
@@ -100,7 +115,9 @@ export function estimate(inputs: Inputs, standing: Standing): Estimate | null {
   if (limitPips === null || limitPips <= 0 || limitPips >= PIPS_ONE) return null;
   const { side, orderType } = inputs;
   const draft = { side, orderType, pips: limitPips, lots, feeRateBps: standing.market.feeRateBps };
-  return { limitPips, lots, preview: preview(facing(standing.book, side), draft) };
+  const found = preview(facing(standing.book, side), draft);
+  const isShort = (orderType === 'MARKET' || orderType === 'IOC') && found.filledLots < lots;
+  return { limitPips, lots, isShort, preview: found };
 }
 
 function estimateSpending(inputs: Inputs, limitPips: number | null, standing: Standing): Estimate | null {
@@ -108,7 +125,9 @@ function estimateSpending(inputs: Inputs, limitPips: number | null, standing: St
   if (budgetMicro === null || budgetMicro === 0 || limitPips === null) return null;
   if (limitPips <= 0 || limitPips >= PIPS_ONE) return null;
   const met = spend(facing(standing.book, 'BUY'), budgetMicro, (pips) => pips <= limitPips);
-  const { feeRateBps } = standing.market;
+  const { feeRateBps, lotSize } = standing.market;
+  // What is left after the last level would still buy a lot there.
+  const isShort = budgetMicro - met.costMicro >= (met.worstPips ?? 0) * lotsOf(lotSize);
   const draft = {
     side: 'BUY',
     orderType: 'MARKET',
@@ -116,7 +135,7 @@ function estimateSpending(inputs: Inputs, limitPips: number | null, standing: St
     lots: met.filledLots,
     feeRateBps,
   } as const;
-  return { limitPips, lots: met.filledLots, budgetMicro, preview: previewSpending(met, draft) };
+  return { limitPips, lots: met.filledLots, budgetMicro, isShort, preview: previewSpending(met, draft) };
 }
 
 export type Judgement = { readonly refused: Refused } | { readonly order: NewOrder };
@@ -124,7 +143,14 @@ export type Judgement = { readonly refused: Refused } | { readonly order: NewOrd
 /**
  * Finds mistakes that the exchange would certainly refuse, before a wallet signs; the exchange checks everything else.
  */
-export function judge(inputs: Inputs, standing: Standing): Judgement {
+export function judge(typed: Inputs, standing: Standing): Judgement {
+  const inputs = inShares(typed, standing.market);
+  const judged = judgeShares(inputs, standing);
+  if (inputs === typed || !('refused' in judged) || judged.refused.field !== 'shares') return judged;
+  return refusedAs('amount', judged.refused.text);
+}
+
+function judgeShares(inputs: Inputs, standing: Standing): Judgement {
   const wrong =
     wrongPrice(inputs, standing) ?? wrongAmount(inputs) ?? wrongShares(inputs, standing) ?? wrongEnd(inputs);
   if (wrong) return { refused: wrong };
@@ -158,9 +184,12 @@ function wrongPrice({ price, orderType }: Inputs, { market }: Standing): Refused
 
 function wrongAmount(inputs: Inputs): Refused | null {
   const { side, orderType, amount = '', shares } = inputs;
-  if (side === 'SELL' || orderType !== 'MARKET' || shares.trim() !== '') return null;
-  if (amount.trim() === '')
-    return { field: 'amount', text: 'Enter how many dollars to spend, for example 20.' };
+  if (side === 'SELL' || shares.trim() !== '') return null;
+  if (amount.trim() === '') {
+    return orderType === 'MARKET'
+      ? { field: 'amount', text: 'Enter how many dollars to spend, for example 20.' }
+      : null;
+  }
   if (!dollarsTyped(amount))
     return { field: 'amount', text: 'Enter an amount in dollars and cents, for example 20.' };
   return null;

@@ -1,6 +1,6 @@
-import type { Market, Order } from 'ctf-exchange-client';
+import type { Market, Order, Submission } from 'ctf-exchange-client';
 import { nameOf } from './outcome-names';
-import { centsOf, lotsOf, shares } from './units';
+import { centsOf, lotsOf, microOf, PIPS_ONE, pipsOf, shares, shortDollars } from './units';
 
 export const STATUS: Readonly<Record<Order['status'], string>> = {
   OPEN: 'Open',
@@ -25,6 +25,24 @@ export const REASON: Readonly<Record<string, string>> = {
   REPLACED: 'another order took its place',
   SETTLEMENT_FAILED: 'a trade failed on the chain, not by your fault',
 };
+
+/** What an order did: "Bought 46.51 Yes for $20, pays $46.51 if Yes"; "Sold 10 Yes at 43¢". Null without a fill. */
+export function filledWords(
+  side: Order['side'],
+  placed: Pick<Submission, 'filledSize' | 'averagePrice' | 'fillCount' | 'fills'>,
+  name: string,
+): string | null {
+  const { filledSize, averagePrice, fillCount, fills } = placed;
+  if (averagePrice === null) return null;
+  const filledLots = lotsOf(filledSize);
+  const did = `${side === 'BUY' ? 'Bought' : 'Sold'} ${shares(filledLots)} ${name}`;
+  // The answer has the latest fills only, and the sum of a part is no sum.
+  if (side === 'SELL' || fills.length < fillCount) return `${did} at ${centsOf(averagePrice)}`;
+  const costMicro = fills.reduce((sum, { price, size }) => sum + pipsOf(price) * lotsOf(size), 0);
+  const feeMicro = fills.reduce((sum, { fee }) => sum + microOf(fee), 0);
+  const payoutMicro = filledLots * PIPS_ONE - feeMicro;
+  return `${did} for ${shortDollars(costMicro)}, pays ${shortDollars(payoutMicro)} if ${name}`;
+}
 
 /** Reasons that the person already knows. */
 const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL', 'REPLACED']);

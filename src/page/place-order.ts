@@ -13,6 +13,7 @@ import { client, type Wallet } from './exchange';
 import { exchangeState } from './exchange-state';
 import { connection, isLiveSoon, judgeNow, type Shown } from './market-data';
 import type { Inputs, Standing } from './order-draft';
+import { filledWords } from './order-words';
 import { namesOf } from './outcome-names';
 import { forgetSent, keepSent, type SentOrder, sentOrders } from './sent-orders';
 import { signerOf } from './sign-in';
@@ -28,6 +29,8 @@ export interface Said extends Refused {
   readonly holds?: (() => boolean) | undefined;
   /** The page found it by itself, and finds it again until it no longer is. */
   readonly isJudged?: boolean;
+  /** What became of an order that was booked. */
+  readonly became?: 'filled' | 'resting';
 }
 
 /** How far an order is: it waits for a right book, the wallet signs it, the exchange has it. */
@@ -77,7 +80,9 @@ export async function place(
     showOrder(record);
     reloadAccount();
     const text = happened(inputs, placed, names[inputs.outcome]);
-    return { tone: 'done', field: 'form', text, holds: isOpen(record) ? () => rests(record) : undefined };
+    const done = { tone: 'done', field: 'form', text } as const;
+    if (isOpen(record)) return { ...done, became: 'resting', holds: () => rests(record) };
+    return placed.averagePrice === null ? done : { ...done, became: 'filled' };
   } catch (error) {
     const words = { side: inputs.side, outcome: names[inputs.outcome], names, tick: tickSize, lot: lotSize };
     return refusal(wordsFor(error, { ...words, least: minOrderSize }), causeOf(error));
@@ -192,16 +197,13 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
 
 /** The result of an order in a sentence. */
 function happened(inputs: Inputs, placed: Submission, name: string): string {
-  const { status, filledSize, remainingSize, averagePrice, price: limit } = placed;
-  const did = inputs.side === 'BUY' ? 'Bought' : 'Sold';
-  const amount = (size: string): string => shares(lotsOf(size));
-  const filled =
-    averagePrice === null ? null : `${did} ${amount(filledSize)} ${name} at ${centsOf(averagePrice)}`;
+  const { status, remainingSize, price: limit } = placed;
+  const filled = filledWords(inputs.side, placed, name);
   const isResting = status === 'OPEN' || status === 'PARTIALLY_FILLED';
   if (isResting) {
-    const rest = `${amount(remainingSize)} at ${centsOf(limit)} ${filled ? 'wait' : 'now wait'} in the book`;
+    const rest = `${shares(lotsOf(remainingSize))} at ${centsOf(limit)} ${filled ? 'wait' : 'now wait'} in the book`;
     return filled ? `${filled}; ${rest}.` : `Order placed: ${rest}.`;
   }
   if (filled === null) return 'No shares were available within your price, so the order was not filled.';
-  return status === 'FILLED' ? `${filled}.` : `${filled}; the rest was not available.`;
+  return status === 'FILLED' ? filled : `${filled}; the rest was not available`;
 }

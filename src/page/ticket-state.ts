@@ -10,7 +10,7 @@ export const orderType: Cell<OrderType> = cell<OrderType>('MARKET');
 /** Cents as typed; null follows the book until the button is pressed. */
 export const price: Cell<string | null> = cell<string | null>(null);
 export const shares: Cell<string> = cell('');
-/** Dollars that a market order may spend. Of amount and shares the one typed last counts; the other is empty. */
+/** Dollars that an order may spend. Of amount and shares the one typed last counts; the other is empty. */
 export const amount: Cell<string> = cell('');
 
 export type Expiry = 'month' | 'hour' | 'day' | 'date' | 'never';

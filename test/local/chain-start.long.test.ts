@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openMore } from '../support/browser-stage';
 import { startChromium } from '../support/chromium';
 import { createClient } from '../support/client';
 import { ROOT, START_MS, type Started, startNode } from '../support/processes';
@@ -72,6 +73,7 @@ test('a visitor approves in one click, buys, and sees the trade become final', a
     await page.getByRole('button', { name: 'Get test funds and approve' }).click();
     await page.getByTestId('approvals').waitFor({ state: 'detached', timeout: WAIT_MS });
     const ticket = page.getByTestId('ticket');
+    await openMore(ticket);
     await ticket.getByLabel('Shares').first().fill('5');
     await page.getByRole('button', { name: 'My trades' }).click();
     const settlement = page.getByTestId('settlement').first();

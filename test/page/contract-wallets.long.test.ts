@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { hasPython, PACKAGE, PYTHON } from '../client/python-maker';
 import { type Chain, createChain } from '../extensions/chain/rpc';
 import { deploySafe } from '../extensions/chain/wallets';
-import { fillIn, reason, submit } from '../support/browser-stage';
+import { fillIn, openMore, reason, submit } from '../support/browser-stage';
 import { type ChainExchange, type ChainTrader, startChainExchange } from '../support/chain-exchange';
 import { describeInBrowser, startChromium } from '../support/chromium';
 import { blocksFor } from '../support/page-commands';
@@ -189,6 +189,7 @@ describeInBrowser('a contract wallet in the browser', () => {
   const ticket = () => page.getByTestId('ticket');
 
   async function buy(): Promise<void> {
+    await openMore(ticket());
     await ticket().getByLabel('Shares').first().fill('10');
     await ticket().locator('button[type=submit]').click();
   }

@@ -136,6 +136,51 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.context().close();
   });
 
+  test('a chart for traders: candles with volume in a file of its own, between 0 and 100, that moves, and this browser remembers it', async () => {
+    const fresh = await stage.open({}, (page) => page.addInitScript(KEEP_LABELS));
+    const { page } = fresh;
+    const chart = page.getByTestId('chart');
+    const scripts = (): Promise<boolean> =>
+      page.evaluate(
+        'performance.getEntriesByType("resource").some(({ name }) => /chart-full/.test(name))',
+      ) as Promise<boolean>;
+    await chart.locator('canvas').first().waitFor();
+    expect(await scripts()).toBe(false);
+    const button = page.getByRole('button', { name: 'Full chart' });
+    await button.click();
+    await page.locator('.chart-full canvas').first().waitFor();
+    await soon(() => page.evaluate('document.activeElement.textContent')).toBe('Full chart');
+    await page.evaluate('window.labels = []');
+    await page.getByRole('button', { name: '1m', exact: true }).click();
+    await eventually(
+      () => chart.getAttribute('data-candles'),
+      (count) => expect(Number(count)).toBeGreaterThan(0),
+    );
+    const range = page.locator('.chart-full .chart-canvas');
+    const seen = (): Promise<string | null> => range.getAttribute('data-range');
+    await eventually(seen, (words) => expect(words).toMatch(/\d/));
+    await eventually(
+      async () => [...new Set(await page.evaluate<string[]>('window.labels'))].map(Number.parseFloat),
+      (values) => {
+        expect(values.length).toBeGreaterThan(2);
+        expect(Math.min(...values)).toBeGreaterThanOrEqual(0);
+        expect(Math.max(...values)).toBeLessThanOrEqual(100);
+      },
+    );
+    const before = await seen();
+    await chart.focus();
+    await page.keyboard.press('ArrowLeft');
+    await eventually(seen, (words) => expect(words).not.toBe(before));
+    await page.getByRole('button', { name: 'Line', exact: true }).click();
+    await page.reload();
+    await page.locator('.chart-full[aria-label^="Line of Yes, 1m each"] canvas').first().waitFor();
+    await page.getByRole('button', { name: 'Full chart' }).click();
+    await page.locator('.chart-full').waitFor({ state: 'detached' });
+    expect(fresh.outside).toEqual([]);
+    expect(fresh.complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('the book is drawn by its depth, and puts prices of 5 cents together', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Depth', exact: true }).click();

@@ -81,7 +81,9 @@ describeInBrowser('the wallet of the browser', () => {
     const account = visit.page.getByTestId('account');
     await account.filter({ hasText: '$' }).waitFor();
     await soon(() => account.getAttribute('data-address')).toBe(wallet.address);
-    expect(await place(visit, { type: 'IOC', price: '55', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
+    expect(await place(visit, { type: 'IOC', price: '55', shares: '10' })).toBe(
+      'Bought 10 Yes for $5.50, pays $10 if Yes · See position',
+    );
     expect(wallet.asked).toEqual(
       expect.arrayContaining(['eth_requestAccounts', 'personal_sign', 'wallet_switchEthereumChain']),
     );

@@ -1,5 +1,6 @@
 import {
   type BrowserStage,
+  openMore,
   place,
   startBrowserStage,
   takeTestWallet,
@@ -79,6 +80,7 @@ describeInBrowser('how the page looks', () => {
     await soon(() => visit.ticket.getByRole('button', { name: /^No/ }).getAttribute('aria-pressed')).toBe(
       'true',
     );
+    await openMore(visit.ticket);
     await visit.ticket.getByLabel('Price').fill('142');
     await visit.ticket.getByLabel('Shares').fill('5');
     await visit.ticket.locator('button[type=submit]').tap();

@@ -1,4 +1,6 @@
 import { estimate, freeOf, type Inputs, judge, type Standing } from '../../src/page/order-draft';
+import { filledWords } from '../../src/page/order-words';
+import { submitWords } from '../../src/page/parts/ticket-words';
 
 const market = {
   tickSize: '0.01',
@@ -146,4 +148,58 @@ test('the free size to sell is of this market and outcome, in whole lots', () =>
   expect(freeOf(balances, 'm', 1)).toEqual({ cashMicro: 7_500_000, lots: 399 });
   expect(freeOf(balances, 'm', 0)).toEqual({ cashMicro: 7_500_000, lots: 0 });
   expect(freeOf(null, 'm', 0)).toBeNull();
+});
+
+test('dollars at a limit are the shares that they buy at that price, in whole lots and never for more', () => {
+  const dollars = { shares: '', amount: '20', price: '30' };
+  const order = { outcomeIndex: 0, side: 'BUY', orderType: 'GTC', price: '0.3', size: '66.66' };
+  expect(judge(inputs(dollars), standing)).toEqual({ order });
+  const whole = { ...standing, market: { ...market, lotSize: '5' } };
+  expect(judge(inputs(dollars), whole)).toEqual({ order: { ...order, size: '65' } });
+  expect(estimate(inputs(dollars), whole)).toMatchObject({ lots: 6_500, preview: { costMicro: 19_500_000 } });
+  for (const [amount, text] of [
+    ['0.2', /^Enter between 1 and/],
+    ['200', /^This needs \$200 /],
+    ['much', /^Enter an amount in dollars/],
+  ] as const)
+    expect(refused({ ...dollars, amount })).toEqual({ field: 'amount', text: expect.stringMatching(text) });
+  expect(refused({ ...dollars, price: '' })).toMatchObject({ field: 'price' });
+});
+
+test('the button says which part the book can fill of an order that does not wait', () => {
+  const words = (more: Partial<Inputs>): string =>
+    submitWords(inputs(more), estimate(inputs(more), standing), 'Yes', true);
+  const spent = { orderType: 'MARKET', price: '', shares: '' } as const;
+  // The whole book is 100 shares at 55 cents and 50 at 60.
+  expect(words({ ...spent, amount: '85' })).toBe('Buy Yes, $85');
+  expect(words({ ...spent, amount: '1,000' })).toBe('Buy Yes, $85 of $1,000');
+  // Less than a lot costs is left.
+  expect(words({ ...spent, amount: '0.01' })).toBe('Buy Yes, $0.01');
+  expect(words({ ...spent, amount: '100', price: '57' })).toBe('Buy Yes, $55 of $100');
+  expect(words({ orderType: 'MARKET', side: 'SELL', price: '', shares: '100' })).toBe('Sell 80 of 100 Yes');
+  expect(words({ orderType: 'IOC', price: '55', shares: '120' })).toBe('Buy 100 of 120 Yes at 55¢');
+  expect(words({ price: '55', shares: '120' })).toBe('Buy 120 Yes at 55¢');
+});
+
+test('a fill is told with what it cost and pays, after its fee, unless the answer has a part of it only', () => {
+  const fill = {
+    tradeId: 't',
+    matchType: 'MINT',
+    makerOrderHash: '0x',
+    feeAsset: 'YES',
+    matchedAt: '',
+  } as const;
+  const placed = {
+    filledSize: '46.51',
+    averagePrice: '0.43',
+    fillCount: 2,
+    fills: [
+      { ...fill, price: '0.43', size: '40', fee: '0.4' },
+      { ...fill, price: '0.43', size: '6.51', fee: '0' },
+    ],
+  };
+  expect(filledWords('BUY', placed, 'Yes')).toBe('Bought 46.51 Yes for $20, pays $46.11 if Yes');
+  expect(filledWords('BUY', { ...placed, fillCount: 3 }, 'Yes')).toBe('Bought 46.51 Yes at 43¢');
+  expect(filledWords('SELL', placed, 'Yes')).toBe('Sold 46.51 Yes at 43¢');
+  expect(filledWords('BUY', { ...placed, averagePrice: null }, 'Yes')).toBeNull();
 });

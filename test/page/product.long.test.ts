@@ -70,6 +70,8 @@ describeInBrowser('a product, not one screen', () => {
 
   test('a stranger’s first trade takes one number and three clicks, and no order stays in the book', async () => {
     const { page, ticket } = visit;
+    const how = page.getByRole('region', { name: 'How this works' });
+    await how.waitFor();
     await ticket.getByLabel('Amount').fill('20');
     await soon(() => ticket.locator('.summary').textContent()).toMatch(/Moves the price28¢ → 29¢/);
     await soon(() => ticket.getByTestId('ticket-cost').textContent()).toBe('$20.00');
@@ -79,9 +81,12 @@ describeInBrowser('a product, not one screen', () => {
     const button = ticket.locator('button[type=submit]');
     await soon(() => button.textContent()).toBe('Buy Lakers, $20');
     await button.click();
-    expect(await said(visit)).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
+    expect(await said(visit)).toMatch(
+      /^Bought (7\d(\.\d+)?) Lakers for \$(20|19\.99), pays \$7\d(\.\d+)? if Lakers · See position$/,
+    );
     const filled = page.locator('[data-testid=order][data-status=FILLED]');
     await soon(() => filled.textContent()).toMatch(/Buy Lakers at market/);
+    await how.waitFor({ state: 'detached' });
   });
 
   test('a market order waits for the book while signing in connects the socket again', async () => {
@@ -104,7 +109,7 @@ describeInBrowser('a product, not one screen', () => {
     await submit(fresh);
     await soon(() => fresh.ticket.locator('button[type=submit]').textContent()).toBe('Waiting for the book…');
     again.release();
-    expect(await said(fresh)).toBe('Bought 5 Yes at 40¢.');
+    expect(await said(fresh)).toBe('Bought 5 Yes for $2, pays $5 if Yes · See position');
     await fresh.page.context().close();
   });
 
@@ -130,7 +135,7 @@ describeInBrowser('a product, not one screen', () => {
     await ticket.getByRole('alert').waitFor();
     await ticket.getByLabel('Type').selectOption('MARKET');
     await soon(() => ticket.getByRole('alert').count()).toBe(0);
-    await soon(() => ticket.getByLabel('Price').inputValue()).toBe('');
+    await soon(() => ticket.locator('#ticket-price').inputValue()).toBe('');
   });
 
   test('the chart fits a narrower window, shows a value at the pointer, and an empty market has no scale', async () => {

@@ -63,7 +63,6 @@ export function traderSteps(at: () => At): void {
 
   test('keys: sides, outcomes, steps of the price, search, and a sheet that lists them', async () => {
     const { visit } = at();
-    await page().getByRole('button', { name: 'Got it' }).click();
     const pressed = (name: RegExp): Promise<string | null> =>
       visit.ticket.getByRole('button', { name }).getAttribute('aria-pressed');
     await page().locator('h1').click();
@@ -148,7 +147,7 @@ export function traderSteps(at: () => At): void {
 
   test('a split, a merge, and a position that is closed at once with its price named before', async () => {
     const { visit } = at();
-    await page().getByText('More', { exact: true }).click();
+    await page().locator('.sets summary').click();
     await page().getByLabel('Split dollars into pairs').fill('30');
     await page().getByRole('button', { name: 'Split', exact: true }).click();
     await page().getByRole('button', { name: 'Merge 30 pairs into $30.00' }).waitFor();
@@ -160,7 +159,7 @@ export function traderSteps(at: () => At): void {
       .filter({ hasText: 'You receive $12.00; nothing is left.' })
       .waitFor();
     await sheet.getByRole('button', { name: 'Sell 30 Yes now' }).click();
-    await heard(page(), 'Sold 30 Yes at 40¢.');
+    await heard(page(), 'Sold 30 Yes at 40¢');
     await visit.ticket.getByLabel('Type').selectOption('MARKET');
     await visit.ticket.getByLabel('Amount').fill('4.50');
     await submit(visit);

@@ -139,7 +139,9 @@ describeInBrowser('a person trades', () => {
     await fillIn(visit, { type: 'IOC', price: '60', shares: '20' });
     await soon(() => visit.ticket.locator('.summary').textContent()).toContain('Average price55¢');
     await soon(() => visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$11.00');
-    expect(await place(visit, { type: 'IOC', price: '60', shares: '20' })).toBe('Bought 20 Yes at 55¢.');
+    expect(await place(visit, { type: 'IOC', price: '60', shares: '20' })).toBe(
+      'Bought 20 Yes for $11, pays $20 if Yes · See position',
+    );
     const filled = visit.page.locator('[data-testid=order][data-status=FILLED]');
     await filled.waitFor();
     await soon(() => filled.getAttribute('data-average-price')).toBe('0.55');
@@ -147,8 +149,12 @@ describeInBrowser('a person trades', () => {
   });
 
   test('a market order spends the cost of its shares, and no more', async () => {
-    expect(await place(visit, { type: 'MARKET', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
-    expect(await place(visit, { type: 'MARKET', side: 'Sell', shares: '10' })).toBe('Sold 10 Yes at 50.8¢.');
+    expect(await place(visit, { type: 'MARKET', shares: '10' })).toBe(
+      'Bought 10 Yes for $5.50, pays $10 if Yes · See position',
+    );
+    expect(await place(visit, { type: 'MARKET', side: 'Sell', shares: '10' })).toBe(
+      'Sold 10 Yes at 50.8¢ · See position',
+    );
   });
 
   test('the other outcome mirrors the book', async () => {
@@ -226,8 +232,8 @@ describeInBrowser('a person trades', () => {
   });
 
   test.each<[type: string, stops: readonly string[]]>([
-    ['GTC', ['Price', 'Shares', '+10', '+100', 'Max', 'Expires', 'Buy']],
-    ['MARKET', ['Amount', '+$10', '+$50', 'Max', 'Shares', 'Worst price', 'Buy']],
+    ['GTC', ['Price', 'Shares', '+10', '+100', 'Max', 'Expires', 'More', 'Buy']],
+    ['MARKET', ['Amount', '+$10', '+$50', 'Max', 'More', 'Buy']],
   ])('Tab leads through the whole ticket of a %s order, field by field', async (type, stops) => {
     const { page, ticket } = visit;
     await page.locator('#ticket-type').selectOption(type);

@@ -190,11 +190,18 @@ export interface Typed {
   readonly shares: string;
 }
 
+/** Shows the fields that most orders do not need. */
+export async function openMore(ticket: Locator): Promise<void> {
+  const more = ticket.locator('.more');
+  if ((await more.getAttribute('open')) === null) await more.locator('summary').click();
+}
+
 /** Fills in the ticket. */
 export async function fillIn({ ticket }: Visit, order: Typed): Promise<void> {
   await ticket.getByRole('button', { name: order.side ?? 'Buy', exact: true }).click();
   await ticket.getByRole('button', { name: new RegExp(`^${order.outcome ?? 'Yes'}`) }).click();
   await ticket.getByLabel('Type').selectOption(order.type ?? 'GTC');
+  if (order.type === 'MARKET') await openMore(ticket);
   await ticket.getByLabel('Price').fill(order.price ?? '');
   await ticket.getByLabel('Shares').fill(order.shares);
 }

@@ -1,24 +1,26 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { useAccount } from '../account-data';
 import { keep, kept } from '../local-storage';
 
 const NAME = 'how-it-works';
 
-/** Shown on a first visit; once dismissed, it does not return. */
+/** Shown until the first trade; once dismissed, it does not return. */
 export const HowItWorks = () => {
   const [isShown, setShown] = useState(kept(NAME) === null);
+  const hasTraded = useAccount().trades?.length;
+  const dismiss = (): void => {
+    keep(NAME, 'seen');
+    setShown(false);
+  };
+  useEffect(() => {
+    if (hasTraded) dismiss();
+  }, [hasTraded]);
   if (!isShown) return null;
   return (
     <section class="card how" aria-labelledby="how-title">
       <div class="dialog-head">
         <h2 id="how-title">How this works</h2>
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            keep(NAME, 'seen');
-            setShown(false);
-          }}
-        >
+        <button type="button" class="link" onClick={dismiss}>
           Got it
         </button>
       </div>

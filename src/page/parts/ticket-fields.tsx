@@ -1,5 +1,5 @@
 import { useCell } from '../cell';
-import { estimate, type Inputs, isInDollars, type Standing } from '../order-draft';
+import { estimate, type Inputs, type Standing } from '../order-draft';
 import { type Expiry, expiry, expiryDate, typeAmount, typePrice, typeShares } from '../ticket-state';
 import {
   cents,
@@ -115,12 +115,12 @@ const Filler = ({ name, disabled = false, onClick }: FillerProps) => (
 
 const DOLLARS = [10, 50] as const;
 
-/** The amount that a market order may spend. */
+/** The amount that an order may spend. */
 export const AmountField = ({ inputs, standing, refused, isSignedIn }: FieldProps) => {
   const now = dollarsTyped(inputs.amount ?? '') ?? 0;
   const write = (micro: number): void => typeAmount((micro / MICRO_ONE).toFixed(2).replace(/\.00$/, ''));
   const cashMicro = standing?.free?.cashMicro ?? null;
-  const found = standing && !isInDollars(inputs) ? estimate(inputs, standing) : null;
+  const found = standing && inputs.shares !== '' ? estimate(inputs, standing) : null;
   return (
     <div class="field">
       <label for="ticket-amount">Amount</label>
@@ -180,7 +180,7 @@ export const SharesField = ({ inputs, standing, refused, isSignedIn }: FieldProp
         : `You have ${sharesText(free.lots)} free.`;
   const least =
     standing && lotsOf(standing.market.minOrderSize) > 1 ? `At least ${standing.market.minOrderSize}. ` : '';
-  const found = standing && isInDollars(inputs) ? estimate(inputs, standing) : null;
+  const found = standing && inputs.amount !== '' ? estimate(inputs, standing) : null;
   return (
     <div class={isBudget ? 'field field-second' : 'field'}>
       <label for="ticket-shares">Shares</label>

@@ -1,16 +1,28 @@
 import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { account, useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { config, exchangeState, fundsWords, isOver, whyNoOrders } from '../exchange-state';
 import { lazy } from '../lazy';
 import { connection, judgeNow, type Shown } from '../market-data';
-import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
+import { estimate, facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
 import { namesOf } from '../outcome-names';
 import type { Said, Step } from '../place-order';
 import '../sent-orders';
 import { isSheetOpen } from '../route';
-import { amount, expiry, expiryDate, orderType, outcome, parts, price, shares, side } from '../ticket-state';
+import {
+  amount,
+  expiry,
+  expiryDate,
+  orderType,
+  outcome,
+  parts,
+  price,
+  shares,
+  side,
+  typeShares,
+} from '../ticket-state';
 import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
 import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
@@ -106,7 +118,16 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
     setSaid(null);
     try {
       const { place } = (await import('./later')).LATER;
-      setSaid(await place({ ...inputs, expiresAtMs: expiresAtMs(inputs) }, shown, standing, wallet, setStep));
+      const done = await place(
+        { ...inputs, expiresAtMs: expiresAtMs(inputs) },
+        shown,
+        standing,
+        wallet,
+        setStep,
+      );
+      // A second press must not place the order again; what was typed meanwhile stays.
+      if (done.became && shares.get() === inputs.shares && amount.get() === inputs.amount) typeShares('');
+      setSaid(done);
     } catch {
       setSaid({
         tone: 'refused',
@@ -120,6 +141,15 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
   const doing: keyof typeof DOING | null = isBusy ? (isSlow ? 'late' : (step ?? 'starting')) : null;
   const now = said?.isJudged && standing ? judgedAgain(inputs, standing) : said;
   return { said: now, doing, isAsking, submit, wallet };
+}
+
+/** On a phone the sheet closes first, and the browser restores the place where it was opened. */
+function seePosition(): void {
+  const show = (): void => document.querySelector('.mine')?.scrollIntoView({ block: 'center' });
+  if (isSheetOpen.get()) {
+    addEventListener('popstate', () => setTimeout(show), { once: true });
+    history.back();
+  } else show();
 }
 
 /** Book and balances change, and with them what the page refuses. */
@@ -161,6 +191,27 @@ function useObstacle(shown: Shown | null, side: Inputs['side'], balances: Balanc
   return reason ?? (isUnapproved(balances, side) ? 'Approve the exchange first' : null);
 }
 
+/** The fields that most orders do not need; it opens by itself for one that has a value. */
+const More = ({
+  isNeeded,
+  children,
+}: {
+  readonly isNeeded: boolean;
+  readonly children: ComponentChildren;
+}) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      class="more"
+      open={isOpen || isNeeded}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>More</summary>
+      {children}
+    </details>
+  );
+};
+
 const Form = ({ shown }: { readonly shown: Shown | null }) => {
   const inputs = useInputs(shown);
   const { balances } = useAccount();
@@ -168,10 +219,21 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
   const { said, doing, isAsking, submit, wallet } = useOrder(inputs, shown, standing);
   const reason = useObstacle(shown, inputs.side, balances);
   const names = namesOf(shown?.market);
+  const found = standing && estimate(inputs, standing);
   const refusedAt = (field: Refused['field']): string | null =>
     said?.tone === 'refused' && said.field === field ? said.text : null;
   const isMarket = inputs.orderType === 'MARKET';
   const fields = { inputs, standing, isSignedIn: wallet !== null };
+  const isSpending = isMarket && inputs.side === 'BUY';
+  const priceField = <PriceField {...fields} refused={refusedAt('price')} />;
+  const sharesField = <SharesField {...fields} refused={refusedAt('shares')} />;
+  const amountField = <AmountField {...fields} refused={refusedAt('amount')} />;
+  const inMore = [
+    isMarket ? inputs.price : (inputs.amount ?? ''),
+    isSpending ? inputs.shares : '',
+    refusedAt(isMarket ? 'price' : 'amount') ?? '',
+  ];
+  const isMoreNeeded = inMore.some((text) => text !== '');
   const funds = fundsWords(useCell(config));
 
   return (
@@ -198,11 +260,15 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         <TypeField value={inputs.orderType} />
       </div>
       <Outcomes shown={shown} side={inputs.side} names={names} />
-      {isMarket && inputs.side === 'BUY' && <AmountField {...fields} refused={refusedAt('amount')} />}
-      {!isMarket && <PriceField {...fields} refused={refusedAt('price')} />}
-      <SharesField {...fields} refused={refusedAt('shares')} />
-      {isMarket && <PriceField {...fields} refused={refusedAt('price')} />}
+      {!isMarket && priceField}
+      {isSpending ? amountField : sharesField}
       {(inputs.orderType === 'GTC' || inputs.orderType === 'POST_ONLY') && <ExpiryField />}
+      {(isMarket || inputs.side === 'BUY') && (
+        <More key={`${inputs.side} ${inputs.orderType}`} isNeeded={isMoreNeeded}>
+          {isSpending && sharesField}
+          {isMarket ? priceField : amountField}
+        </More>
+      )}
       <Summary inputs={inputs} standing={standing} />
       {isAsking && !wallet && <WalletChoice />}
       <button
@@ -210,7 +276,8 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         class={`button button-wide button-outcome-${inputs.outcome}`}
         disabled={reason !== null}
       >
-        {reason ?? (doing ? DOING[doing] : submitWords(inputs, names[inputs.outcome], wallet !== null))}
+        {reason ??
+          (doing ? DOING[doing] : submitWords(inputs, found, names[inputs.outcome], wallet !== null))}
       </button>
       <div class="ticket-said">
         {doing === 'late' ? (
@@ -220,6 +287,14 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         ) : said?.field === 'form' ? (
           <p class={said.tone} role={said.tone === 'refused' ? 'alert' : 'status'}>
             {said.text}
+            {said.became === 'filled' && (
+              <>
+                {' · '}
+                <button type="button" class="link" onClick={seePosition}>
+                  See position
+                </button>
+              </>
+            )}
           </p>
         ) : (
           <p class="hint">You sign the order with your wallet. {funds}</p>
