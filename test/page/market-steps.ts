@@ -1,5 +1,14 @@
 import type { Route } from 'playwright-core';
-import { type BrowserStage, fillIn, heard, said, state, submit, type Visit } from '../support/browser-stage';
+import {
+  type BrowserStage,
+  fillIn,
+  heard,
+  openMore,
+  said,
+  state,
+  submit,
+  type Visit,
+} from '../support/browser-stage';
 import type { OpenMarket } from '../support/trader';
 import { eventually, soon } from '../support/waiting';
 
@@ -148,6 +157,28 @@ export function marketSteps(at: () => At): void {
     expect(await page().evaluate('sessionStorage.getItem("exchange.sent-orders")')).toBeNull();
   });
 
+  test('the ticket has one field and says what the book can fill, a limit takes dollars, and after a fill the field is empty', async () => {
+    const { ticket } = at().visit;
+    const button = ticket.locator('button[type=submit]');
+    await ticket.getByLabel('Type').selectOption('MARKET');
+    await soon(() => ticket.locator('input:visible').count()).toBe(1);
+    const spent = ticket.getByLabel('Amount');
+    await spent.fill('900');
+    await soon(() => button.textContent()).toBe('Buy Yes, $4.40 of $900');
+    await ticket.getByLabel('Type').selectOption('GTC');
+    await ticket.getByLabel('Price').fill('30');
+    await openMore(ticket);
+    await spent.fill('6.10');
+    await soon(() => button.textContent()).toBe('Buy 20.33 Yes at 30¢');
+    await ticket.getByLabel('Type').selectOption('MARKET');
+    await spent.fill('2.20');
+    await submit(at().visit);
+    expect(await said(at().visit)).toBe('Bought 5 Yes for $2.20, pays $5 if Yes · See position');
+    await soon(() => spent.inputValue()).toBe('');
+    await ticket.getByRole('button', { name: 'See position' }).click();
+    await page().locator('.position').filter({ hasText: '8 Yes' }).waitFor();
+  });
+
   test('a market that is void says what each share paid, and takes no order', async () => {
     const { admin, visit } = at();
     await admin(`/admin/markets/${market.id}/void`);
@@ -157,5 +188,31 @@ export function marketSteps(at: () => At): void {
       .waitFor();
     await soon(() => visit.ticket.count()).toBe(0);
     await page().getByTestId('book').waitFor({ state: 'detached' });
+  });
+
+  test('the full chart has candles and volume, moves by keys, marks the end of the market, and is remembered', async () => {
+    const full = page().locator('.chart-full');
+    const candles = () => full.getAttribute('data-candles');
+    const range = () => full.locator('[data-range]').getAttribute('data-range');
+    await page().getByRole('button', { name: 'Full chart' }).click();
+    await soon(async () => Number(await candles())).toBeGreaterThan(0);
+    await soon(() => full.getAttribute('aria-label')).toMatch(
+      /^Candles of Yes, 15m each, with volume, Void;/,
+    );
+    await page()
+      .locator('.chart-title')
+      .filter({ hasText: /Open 44¢ High 44¢ Low 44¢ Close 44¢, [\d.]+ shares/ })
+      .waitFor();
+    await soon(range).toMatch(/\d/);
+    const before = await range();
+    await full.press('ArrowLeft');
+    await eventually(range, (now) => expect(now).not.toBe(before));
+    await page().getByRole('button', { name: 'Line', exact: true }).click();
+    await page().getByRole('button', { name: '1h', exact: true }).click();
+    await page().reload();
+    await soon(() => full.getAttribute('aria-label')).toMatch(/^Line of Yes, 1h each/);
+    await page().getByRole('button', { name: 'Full chart' }).click();
+    await full.waitFor({ state: 'detached' });
+    await soon(() => page().evaluate('document.activeElement.textContent')).toBe('Full chart');
   });
 }

@@ -1,9 +1,12 @@
 import type { Market, Timeframe } from 'ctf-exchange-client';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useCell } from '../cell';
 import type { Drawing, Lines, Point } from '../chart-canvas';
 import { endOf, pointsOf as historyOf, useHistory } from '../chart-history';
 import { isOver } from '../exchange-state';
+import { lazy } from '../lazy';
+import { keep, kept } from '../local-storage';
 import { chanceOf, dayFacts, openPips, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
@@ -53,8 +56,48 @@ function beginningOf(
   return index === 0 ? open : PIPS_ONE - open;
 }
 
+interface ChartProps {
+  readonly market: Market;
+  readonly shown: Shown | null;
+  /** The button that leads to the other chart. */
+  readonly children?: ComponentChildren;
+}
+
+const FullChart = lazy(
+  async () => (await import('./full-chart')).FullChart,
+  <section class="card chart chart-waiting chart-full-waiting" />,
+);
+
+/** The small chart, or that for traders; this browser remembers which. */
+export const Chart = (props: ChartProps) => {
+  const [isFull, setFull] = useState(kept('chart') !== null);
+  const isPressed = useRef(false);
+  const Kind = isFull ? FullChart : SmallChart;
+  return (
+    <Kind {...props}>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={isFull}
+        ref={(button) => {
+          // It is another element now.
+          if (isPressed.current) button?.focus();
+          if (button) isPressed.current = false;
+        }}
+        onClick={() => {
+          isPressed.current = true;
+          keep('chart', isFull ? null : 'full');
+          setFull(!isFull);
+        }}
+      >
+        Full chart
+      </button>
+    </Kind>
+  );
+};
+
 /** The chance of the chosen outcome over time. */
-export const Chart = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
+const SmallChart = ({ market, shown, children }: ChartProps) => {
   const [timeframe, setTimeframe] = useState<Timeframe>('1d');
   const [hovered, setHovered] = useState<Point | null>(null);
   const index = useCell(outcome);
@@ -80,7 +123,9 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
           from={from}
           tick={tick}
         />
-        <Timeframes label="Time frame" from={TIMEFRAMES} chosen={timeframe} onChoose={setTimeframe} />
+        <Timeframes label="Time frame" from={TIMEFRAMES} chosen={timeframe} onChoose={setTimeframe}>
+          {children}
+        </Timeframes>
       </div>
       <div class="chart-area" data-testid="chart" role="img" aria-label={label}>
         <Canvas points={points} tick={tick} lines={lines} onHover={setHovered} />

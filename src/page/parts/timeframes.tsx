@@ -1,4 +1,5 @@
 import type { Timeframe } from 'ctf-exchange-client';
+import type { ComponentChildren } from 'preact';
 
 const MEANINGS: Readonly<Record<Timeframe, string>> = {
   '1h': 'hour',
@@ -18,10 +19,11 @@ interface TimeframesProps {
   readonly from: readonly Timeframe[];
   readonly chosen: Timeframe;
   onChoose(timeframe: Timeframe): void;
+  readonly children?: ComponentChildren;
 }
 
 /** One button for each time frame. */
-export const Timeframes = ({ label, from, chosen, onChoose }: TimeframesProps) => (
+export const Timeframes = ({ label, from, chosen, onChoose, children }: TimeframesProps) => (
   <fieldset class="chart-frames" aria-label={label}>
     {from.map((timeframe) => (
       <button
@@ -35,5 +37,6 @@ export const Timeframes = ({ label, from, chosen, onChoose }: TimeframesProps) =
         {timeframe}
       </button>
     ))}
+    {children}
   </fieldset>
 );

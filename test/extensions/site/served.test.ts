@@ -66,7 +66,7 @@ test('the page is small, and its other views are files of their own', () => {
   for (const part of ['chart-canvas', 'inter-', 'main-', 'page-'])
     expect([...first].some((name) => name.includes(part))).toBe(true);
   const later = all.filter((name) => !first.has(name));
-  for (const part of ['operate', 'wallet-test', 'event-page', 'later'])
+  for (const part of ['operate', 'wallet-test', 'event-page', 'later', 'full-chart', 'chart-full'])
     expect(later.some((name) => name.includes(part))).toBe(true);
   const sizes = [...first].map((name) => {
     const file = path.join(FOLDER, name);
