@@ -1,7 +1,9 @@
+import { MODES } from '../exchange/status';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
 import type { DurabilityState } from '../store/health/durability';
+import { readMode } from '../store/health/health';
 import { infoOf, number } from '../store/health/info';
 import { readRuns } from '../store/health/runs';
 import { broadcastLag } from '../store/outbox/lag';
@@ -40,6 +42,7 @@ export function observe(name: 'web' | 'worker', store: Store, { eventLoop, queue
   for (const partition of partitions) {
     metrics.sample(() => memorySamples(store, partition));
     metrics.sample(() => epochSamples(partition));
+    metrics.sample(() => modeSamples(store, partition));
     metrics.sample(() => outboxSamples(store, partition));
     metrics.sample(() => settlementSamples(store, partition));
   }
@@ -78,6 +81,11 @@ function epochSamples({ durability, labels }: Partition): Sample[] {
     { name: 'exchange_epoch_start_time_seconds', value: isFirst ? 0 : sinceMs / 1_000, labels },
     { name: 'exchange_data_lost', value: Number(lostMs !== null), labels },
   ];
+}
+
+async function modeSamples({ redis }: Store, { keys, labels }: Partition): Promise<Sample[]> {
+  const { mode } = await readMode(redis, keys);
+  return [{ name: 'exchange_mode', value: MODES.indexOf(mode), labels }];
 }
 
 async function memorySamples({ redis }: Store, { keys, labels }: Partition): Promise<Sample[]> {

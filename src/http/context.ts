@@ -44,6 +44,8 @@ export interface HttpObserver {
   refused(code: string): void;
   /** One order of a submission or a batch; `code` is its status, or the code of its refusal. */
   order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
+  /** The fills of an order that was just booked, and their value in collateral at its price. */
+  traded(fills: number, value: number): void;
 }
 
 /** Everything that the routes call: the exchange, and what a web process adds to it (src/app/web.ts). */

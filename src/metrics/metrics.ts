@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Tally, Timings } from './recorders';
 
 /**
@@ -14,6 +14,8 @@ export interface Metrics {
   refused(code: string): void;
   /** Counts a submitted order: its status when accepted or replayed, else the code of the refusal. */
   order(result: OrderResult, code: string): void;
+  /** Counts the fills of an order that was booked, and their value in collateral at its price. */
+  traded(fills: number, value: number): void;
   /** Counts a question to a contract wallet, by its answer. */
   walletSignature(result: string): void;
   /** Counts each time that a channel of collateral between two shards is seen that lost entries. */
@@ -51,6 +53,7 @@ const GAUGES = {
     ['process', 'version', 'commit', 'layout', 'node', 'network', 'funds'],
   ],
   exchange_verification_backend: ['1 for the library that verifies order signatures', ['backend']],
+  exchange_mode: ['The mode that operators set: 0 NORMAL, 1 CANCEL_ONLY, 2 HALTED', ['shard']],
   exchange_redis_up: ['1 while commands can be sent to Redis', []],
   exchange_redis_used_memory_bytes: ['Memory that Redis uses', ['shard']],
   exchange_redis_maxmemory_bytes: ['Its limit; 0 without one', ['shard']],
@@ -150,6 +153,9 @@ export function createMetrics(): Metrics {
   );
   const refusals = tally('exchange_refusals_total', 'Requests that were refused', 'code');
   const orders = tally('exchange_orders_total', 'Orders that were submitted', 'result', 'code');
+  const count = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+  const trades = count('exchange_trades_total', 'Fills of the orders that were submitted');
+  const volume = count('exchange_volume_total', 'Value of these fills in collateral');
   const signatures = tally(
     'exchange_wallet_signatures_total',
     'Signatures of contract wallets that were checked on the chain',
@@ -195,6 +201,10 @@ export function createMetrics(): Metrics {
       http.observe(seconds, route, STATUS_CLASSES[Math.trunc(status / 100)]),
     refused: (code) => refusals.add(code),
     order: (result, code) => orders.add(result, code),
+    traded: (fills, value) => {
+      trades.inc(fills);
+      volume.inc(value);
+    },
     walletSignature: (result) => signatures.add(result),
     brokenChannel: (from, to) => broken.add(String(from), String(to)),
     pulled: (end) => pulled.add(end),

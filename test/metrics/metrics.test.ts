@@ -74,9 +74,16 @@ interface Rule {
   readonly annotations: { readonly summary: string };
 }
 interface Panel {
+  readonly type: string;
   readonly title: string;
-  readonly targets: readonly { readonly expr: string }[];
+  readonly links?: readonly { readonly url: string }[];
+  readonly fieldConfig?: {
+    readonly defaults: { readonly thresholds?: { readonly steps: readonly unknown[] } };
+  };
+  readonly targets?: readonly { readonly expr: string }[];
 }
+const panelsOf = (): readonly Panel[] =>
+  (JSON.parse(file('docs/deploy/grafana.json')) as { panels: Panel[] }).panels;
 
 test('the table has every metric of a live process, and no other', async () => {
   const told = [...file('docs/run/metrics.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map((match) => match[1]);
@@ -99,11 +106,28 @@ test('every metric of the alert rules exists', async () => {
 });
 
 test('every metric of the dashboard exists, and the dashboard shows every metric', async () => {
-  const { panels } = JSON.parse(file('docs/deploy/grafana.json')) as { panels: Panel[] };
   const live = await namesOf(exchange.client.url);
-  const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)));
+  const shown = panelsOf().flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr)));
   expect(shown.filter((name) => !live.has(name))).toEqual([]);
   expect([...live].filter((name) => name.startsWith('exchange_') && !shown.includes(name))).toEqual([]);
+});
+
+test('the dashboard has its rows, six figures with thresholds first, and links to sections of the runbook', () => {
+  const panels = panelsOf();
+  const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title);
+  expect(rows).toEqual(['Now', 'Orders', 'Money', 'Jobs', 'Redis', 'Chain', 'Processes']);
+  const figures = panels.slice(1, 7);
+  expect(figures.map(({ type }) => type)).toEqual(Array(6).fill('stat'));
+  for (const { links, fieldConfig } of figures) {
+    expect(links).toHaveLength(1);
+    expect(fieldConfig?.defaults.thresholds?.steps.length).toBeGreaterThan(1);
+  }
+  const sections = [...file('docs/run/runbook.md').matchAll(/^##+ (.+)$/gm)].map(
+    ([, title]) => `\${runbook}#${title?.toLowerCase().replaceAll(' ', '-')}`,
+  );
+  const linked = panels.flatMap(({ links = [] }) => links.map(({ url }) => url));
+  expect(linked.length).toBeGreaterThan(20);
+  expect(linked.filter((url) => !sections.includes(url))).toEqual([]);
 });
 
 test('orders are counted by their result, without names', async () => {
@@ -135,6 +159,26 @@ test('orders are counted by their result, without names', async () => {
     expect(text.toLowerCase()).not.toContain(named.toLowerCase());
   }
   expect(series.size).toBeLessThan(1_000);
+});
+
+test('trades, their value and the mode are shown', async () => {
+  const bob = createTrader(exchange.client, await domainOf(exchange.client));
+  const before = await scrape();
+  expect(before.get('exchange_mode')).toBe(0);
+  await alice.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100 });
+  await alice.submit(market, { side: 'BUY', outcome: 1, pips: 3_500, lots: 200 });
+  const bid = { side: 'BUY', outcome: 0, pips: 6_500, lots: 300 } as const;
+  const order = await bob.order(market, bid);
+  const submissions = `/markets/${market.id}/orders`;
+  await exchange.client.post(`${submissions}?dryRun=true`, { body: { order } });
+  for (let sent = 0; sent < 2; sent++) await exchange.client.post(submissions, { body: { order } });
+  const series = await scrape();
+  const risen = (name: string): number => (series.get(name) ?? 0) - (before.get(name) ?? 0);
+  expect(risen('exchange_trades_total')).toBe(2);
+  expect(risen('exchange_volume_total')).toBeCloseTo(0.6 + 2 * 0.65, 9);
+  await exchange.client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: 'CANCEL_ONLY' } });
+  expect((await scrape()).get('exchange_mode')).toBe(1);
+  await exchange.client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: 'NORMAL' } });
 });
 
 test('the worker serves the metrics of its own scripts on a separate port', async () => {

@@ -15,6 +15,7 @@ import {
   type SignedOrder,
 } from '../../exchange/order';
 import type { OrderType } from '../../exchange/status';
+import { MICRO_PER_ONE } from '../../exchange/units';
 import type { Fill, OrderRecord } from '../../store/records/order';
 import { tradeId } from '../../store/records/order-views';
 import { packSigned } from '../../store/records/signed-order';
@@ -125,6 +126,8 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
   const booked = book(request);
   turn?.sent();
   const { record, replayed: isReplay, fills } = await booked;
+  if (!isReplay && !dryRun && record.fillCount > 0)
+    context.observer.traded(record.fillCount, record.quoteMicro / MICRO_PER_ONE);
   return isReplay ? repeated(context, record, orderType) : accepted(record, fills);
 }
 
