@@ -169,7 +169,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
     );
     const before = await seen();
     await chart.focus();
-    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('-');
     await eventually(seen, (words) => expect(words).not.toBe(before));
     await page.getByRole('button', { name: 'Line', exact: true }).click();
     await page.reload();

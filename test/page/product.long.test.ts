@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import {
   type BrowserStage,
   heard,
+  openMore,
   place,
   reason,
   said,
@@ -135,7 +136,8 @@ describeInBrowser('a product, not one screen', () => {
     await ticket.getByRole('alert').waitFor();
     await ticket.getByLabel('Type').selectOption('MARKET');
     await soon(() => ticket.getByRole('alert').count()).toBe(0);
-    await soon(() => ticket.locator('#ticket-price').inputValue()).toBe('');
+    await openMore(ticket);
+    await soon(() => ticket.getByLabel('Price').inputValue()).toBe('');
   });
 
   test('the chart fits a narrower window, shows a value at the pointer, and an empty market has no scale', async () => {

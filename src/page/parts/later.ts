@@ -10,6 +10,7 @@ import { CancelAll, Orders } from './orders';
 import { OwnTrades } from './own-trades';
 import { Rules } from './rules';
 import { StateCard } from './state-card';
+import { ExpiryField, PriceField } from './ticket-limit';
 import { WalletChoice } from './wallet-choice';
 import '../refusal-words';
 
@@ -20,10 +21,12 @@ export const LATER = {
   CancelAll,
   Depth,
   Discussion,
+  ExpiryField,
   KeyDialog,
   MyPosition,
   Orders,
   OwnTrades,
+  PriceField,
   Rules,
   StateCard,
   WalletChoice,

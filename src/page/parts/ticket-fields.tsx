@@ -1,16 +1,12 @@
-import { useCell } from '../cell';
 import { estimate, type Inputs, type Standing } from '../order-draft';
-import { type Expiry, expiry, expiryDate, typeAmount, typePrice, typeShares } from '../ticket-state';
+import { typeAmount, typeShares } from '../ticket-state';
 import {
-  cents,
-  centsField,
   dollars,
   dollarsTyped,
   LOTS_ONE,
   lotsOf,
   lotsTyped,
   MICRO_ONE,
-  PIPS_ONE,
   pipsOf,
   pipsTyped,
   shares as sharesText,
@@ -18,7 +14,7 @@ import {
   wholeCents,
 } from '../units';
 
-interface FieldProps {
+export interface FieldProps {
   readonly inputs: Inputs;
   readonly standing: Standing | null;
   /** The reason why the exchange, or the page, refused it. */
@@ -27,7 +23,7 @@ interface FieldProps {
 }
 
 /** A reason replaces the hint in the same place, so that nothing moves. */
-const Below = ({
+export const Below = ({
   id,
   refused,
   hint,
@@ -45,60 +41,6 @@ const Below = ({
       {refused}
     </p>
   );
-
-/** No stop of the Tab key: the arrow keys of the field do the same, and Tab leads on to the next field. */
-const Step = ({
-  label,
-  sign,
-  onClick,
-}: {
-  readonly label: string;
-  readonly sign: string;
-  onClick(): void;
-}) => (
-  <button type="button" class="step" tabIndex={-1} aria-label={label} onClick={onClick}>
-    {sign}
-  </button>
-);
-
-export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
-  const tick = standing ? pipsOf(standing.market.tickSize) : 100;
-  const isMarket = inputs.orderType === 'MARKET';
-  const move = (ticks: number): void => {
-    const now = pipsTyped(inputs.price) ?? PIPS_ONE / 2;
-    const aligned = Math.round(now / tick) * tick + ticks * tick;
-    typePrice(centsField(Math.min(PIPS_ONE - tick, Math.max(tick, aligned))));
-  };
-  const limit = isMarket && standing ? estimate(inputs, standing)?.limitPips : undefined;
-  const hint = isMarket
-    ? limit === undefined
-      ? 'If empty, a little beyond the book.'
-      : `${inputs.side === 'BUY' ? 'Pays at most' : 'Takes at least'} ${cents(limit)} a share.`
-    : `In steps of ${cents(tick)}.`;
-  return (
-    <div class={isMarket ? 'field field-second' : 'field'}>
-      <label for="ticket-price">{isMarket ? 'Worst price' : 'Price'}</label>
-      <span class="input">
-        {!isMarket && <Step label="One tick lower" sign="−" onClick={() => move(-1)} />}
-        <input
-          id="ticket-price"
-          type="text"
-          inputMode="decimal"
-          value={inputs.price}
-          placeholder={isMarket ? 'Any' : '0'}
-          aria-describedby="ticket-price-hint"
-          aria-invalid={refused !== null}
-          onInput={({ currentTarget }) => typePrice(currentTarget.value)}
-        />
-        <span class="unit" aria-hidden="true">
-          ¢
-        </span>
-        {!isMarket && <Step label="One tick higher" sign="+" onClick={() => move(1)} />}
-      </span>
-      <Below id="ticket-price-hint" refused={refused} hint={hint} />
-    </div>
-  );
-};
 
 interface FillerProps {
   readonly name: string;
@@ -212,45 +154,6 @@ export const SharesField = ({ inputs, standing, refused, isSignedIn }: FieldProp
         )}
       </span>
       <Below id="ticket-shares-hint" refused={refused} hint={`${least}${has}`} />
-    </div>
-  );
-};
-
-const EXPIRIES: readonly (readonly [Expiry, string])[] = [
-  ['month', 'In 30 days'],
-  ['hour', 'In an hour'],
-  ['day', 'In a day'],
-  ['date', 'At a date…'],
-  ['never', 'Never'],
-];
-
-/** The expiration of the rest that stays in the book. */
-export const ExpiryField = () => {
-  const now = useCell(expiry);
-  const date = useCell(expiryDate);
-  return (
-    <div class="field field-row">
-      <label for="ticket-expiry">Expires</label>
-      <select
-        id="ticket-expiry"
-        value={now}
-        onChange={({ currentTarget }) => expiry.set(currentTarget.value as Expiry)}
-      >
-        {EXPIRIES.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-      {now === 'date' && (
-        <input
-          type="datetime-local"
-          class="date"
-          aria-label="Expires at"
-          value={date}
-          onInput={({ currentTarget }) => expiryDate.set(currentTarget.value)}
-        />
-      )}
     </div>
   );
 };

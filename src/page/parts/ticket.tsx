@@ -26,7 +26,7 @@ import {
 import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
 import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
-import { AmountField, ExpiryField, PriceField, SharesField } from './ticket-fields';
+import { AmountField, type FieldProps, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
 import { DOING, submitWords } from './ticket-words';
 
@@ -34,6 +34,9 @@ import { DOING, submitWords } from './ticket-words';
 const Approvals = lazy(async () => (await import('./later')).LATER.Approvals, null);
 /** Only for who buys before signing in. */
 const WalletChoice = lazy(async () => (await import('./later')).LATER.WalletChoice, null);
+/** Only in an order with a price, and under More. */
+const PriceField = lazy<FieldProps>(async () => (await import('./later')).LATER.PriceField, null);
+const ExpiryField = lazy(async () => (await import('./later')).LATER.ExpiryField, null);
 /** Most markets are open. */
 const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, null);
 
@@ -207,7 +210,7 @@ const More = ({
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>More</summary>
-      {children}
+      {(isOpen || isNeeded) && children}
     </details>
   );
 };
