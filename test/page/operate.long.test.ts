@@ -77,7 +77,10 @@ describeInBrowser('an operator works without the command line', () => {
       async () => (await page.getByTestId('log-entry').textContent()) ?? '',
       (entry) => expect(entry).toContain(text),
     );
-  const market = async () => (await web.client.get('/markets?limit=5')).body.data[0];
+  const market = async () =>
+    (await web.client.get('/markets?limit=50')).body.data.find(
+      (one: { question: string }) => one.question === QUESTION,
+    );
   const becomes = (look: () => Promise<unknown>, expected: object) =>
     eventually(look, (seen) => expect(seen).toMatchObject(expected));
   const confirm = async (word: string, button: string): Promise<void> => {
@@ -128,6 +131,36 @@ describeInBrowser('an operator works without the command line', () => {
       closesAt: '2040-01-31T12:00:00.000Z',
       outcomes: [{ name: 'Ice' }, { name: 'Water' }],
     });
+  });
+
+  test('an event begins with its first market, and another one is added with its terms', async () => {
+    await show('Markets');
+    await page.getByRole('button', { name: 'New market' }).click();
+    await page.getByLabel('Question').fill('Will it snow in May?');
+    await page.getByLabel('Price step').selectOption('0.1¢');
+    await page.getByLabel('Lot in shares').fill('5');
+    await page.getByLabel('Smallest order in shares').fill('10');
+    await page.getByLabel('Fee in percent').fill('1.25');
+    await page.getByLabel('Event', { exact: true }).fill('Snow in spring?');
+    await page.getByText('/e/snow-in-spring').waitFor();
+    await page.getByRole('button', { name: 'Create the market' }).click();
+    const may = page.locator('tr', { hasText: 'Will it snow in May?' });
+    await may.getByRole('button', { name: 'Add to the event' }).click();
+    await page.getByRole('heading', { name: 'New market in “Snow in spring?”' }).waitFor();
+    await page.getByLabel('Question').fill('Will it snow in June?');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create the market' }).click();
+    await page.locator('tr', { hasText: 'Will it snow in June?' }).getByText('Snow in spring?').waitFor();
+    const { title, markets } = (await web.client.get('/events/snow-in-spring')).body;
+    const terms = { tickSize: '0.001', lotSize: '5', minOrderSize: '10', feeRateBps: 125 };
+    expect({ title, markets }).toMatchObject({
+      title: 'Snow in spring?',
+      markets: [
+        { question: 'Will it snow in May?', ...terms },
+        { question: 'Will it snow in June?', ...terms },
+      ],
+    });
+    for (const { id } of markets) await web.client.post(`/admin/markets/${id}/void`, { token: ADMIN_TOKEN });
   });
 
   test('a market is edited, paused and resumed', async () => {
@@ -218,6 +251,10 @@ describeInBrowser('an operator works without the command line', () => {
       'POST /admin/markets/{id}/resume',
       'POST /admin/markets/{id}/pause',
       'PATCH /admin/markets/{id}',
+      'POST /admin/markets/{id}/void',
+      'POST /admin/markets/{id}/void',
+      'POST /admin/markets',
+      'POST /admin/markets',
       'POST /admin/markets',
     ]);
     await show('Overview');

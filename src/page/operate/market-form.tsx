@@ -22,22 +22,38 @@ interface Draft {
   readonly yes: string;
   readonly no: string;
   readonly tickSize: (typeof TICKS)[number][0];
+  readonly lotSize: string;
   readonly minOrderSize: string;
+  /** In percent of the cheaper side. */
+  readonly fee: string;
+  readonly eventTitle: string;
+  readonly eventSlug: string;
   /** In UTC, in the format of the browser's own field. */
   readonly closesAt: string;
   readonly resolutionSource: string;
   readonly isDraft: boolean;
 }
 
-const draftOf = (market: Market | null): Draft => ({
+const SLUG_MAX = 80;
+
+/** An edited market has its own texts; a further market of an event begins with those that its markets share. */
+const draftOf = (market: Market | null, sibling: Market | null): Draft => ({
+  ...draftFrom(market ?? sibling),
   question: market?.question ?? '',
+});
+
+const draftFrom = (market: Market | null) => ({
   description: market?.description ?? '',
   category: market?.category ?? '',
   tags: market?.tags.join(', ') ?? '',
   yes: market?.outcomes[0]?.name ?? 'Yes',
   no: market?.outcomes[1]?.name ?? 'No',
-  tickSize: '0.01',
-  minOrderSize: '1',
+  tickSize: TICKS.find(([tick]) => tick === market?.tickSize)?.[0] ?? '0.01',
+  lotSize: market?.lotSize ?? '0.01',
+  minOrderSize: market?.minOrderSize ?? '1',
+  fee: String((market?.feeRateBps ?? 0) / 100),
+  eventTitle: market?.event?.title ?? '',
+  eventSlug: market?.event?.slug ?? '',
   closesAt: market?.closesAt?.slice(0, 16) ?? '',
   resolutionSource: market?.resolutionSource ?? '',
   isDraft: false,
@@ -48,11 +64,22 @@ const tagsOf = ({ tags }: Draft): string[] =>
     .split(',')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '');
+/** The name of an event in its address, unless the operator writes one. */
+const slugOf = ({ eventSlug, eventTitle }: Draft): string =>
+  eventSlug ||
+  eventTitle
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_MAX)
+    .replace(/^-|-$/g, '');
 const closesAtOf = ({ closesAt }: Draft): string | null => (closesAt === '' ? null : `${closesAt}:00Z`);
+
+const isSize = (text: string): boolean => /^(0|[1-9]\d{0,9})(\.\d{1,2})?$/.test(text) && Number(text) > 0;
 
 /** The checks of a market before it is sent; the exchange repeats all of them. */
 function checksOf(draft: Draft): readonly (readonly [words: string, isGood: boolean])[] {
-  const { question, category, minOrderSize, resolutionSource } = draft;
+  const { question, category, lotSize, minOrderSize, fee, eventTitle, eventSlug, resolutionSource } = draft;
   const tags = tagsOf(draft);
   const closesAt = closesAtOf(draft);
   return [
@@ -72,9 +99,11 @@ function checksOf(draft: Draft): readonly (readonly [words: string, isGood: bool
       'The outcomes have different names',
       draft.yes.trim() !== '' && draft.no.trim() !== '' && draft.yes.trim() !== draft.no.trim(),
     ],
+    ['Lot and smallest order are numbers of shares', isSize(lotSize) && isSize(minOrderSize)],
+    ['The fee is a percentage with at most two decimals', /^\d{1,2}(\.\d{1,2})?$/.test(fee)],
     [
-      'The smallest order is a number of shares',
-      /^(0|[1-9]\d{0,9})(\.\d{1,2})?$/.test(minOrderSize) && Number(minOrderSize) > 0,
+      'An event has a title, and an address of a-z, 0-9 and hyphens',
+      (eventTitle === '' && eventSlug === '') || (eventTitle.trim() !== '' && WORD.test(slugOf(draft))),
     ],
     ['It closes in the future, or never', closesAt === null || Date.parse(closesAt) > nowMs()],
     ['The source begins with https://', resolutionSource === '' || resolutionSource.startsWith('https://')],
@@ -95,7 +124,10 @@ function bodyOf(draft: Draft, market: Market | null): Record<string, unknown> {
     ...texts,
     outcomes: [draft.yes.trim(), draft.no.trim()],
     tickSize: draft.tickSize,
+    lotSize: draft.lotSize,
     minOrderSize: draft.minOrderSize,
+    feeRateBps: Math.round(Number(draft.fee) * 100),
+    ...(draft.eventTitle === '' ? {} : { event: { slug: slugOf(draft), title: draft.eventTitle.trim() } }),
     draft: draft.isDraft,
   };
 }
@@ -103,11 +135,13 @@ function bodyOf(draft: Draft, market: Market | null): Record<string, unknown> {
 interface FormProps {
   /** Null for a new one. */
   readonly market: Market | null;
+  /** A market of the event that the new one belongs to. */
+  readonly sibling?: Market;
   readonly onDone: () => void;
 }
 
-export function MarketForm({ market, onDone }: FormProps) {
-  const [draft, setDraft] = useState(() => draftOf(market));
+export function MarketForm({ market, sibling, onDone }: FormProps) {
+  const [draft, setDraft] = useState(() => draftOf(market, sibling ?? null));
   const action = useAction();
   const checks = checksOf(draft);
   const isGood = checks.every(([, good]) => good);
@@ -118,7 +152,13 @@ export function MarketForm({ market, onDone }: FormProps) {
   };
   return (
     <section class="panel" aria-labelledby="form">
-      <h2 id="form">{market ? 'Edit the market' : 'New market'}</h2>
+      <h2 id="form">
+        {market
+          ? 'Edit the market'
+          : sibling?.event
+            ? `New market in “${sibling.event.title}”`
+            : 'New market'}
+      </h2>
       <form
         class="columns"
         onSubmit={(event) => {
@@ -175,7 +215,20 @@ function Fields({ draft, isNew, onDraft }: FieldsProps) {
             options={TICKS}
             onValue={(tickSize) => onDraft({ ...draft, tickSize })}
           />
+          <Field label="Lot in shares" {...field('lotSize')} hint="Sizes are multiples of it." />
           <Field label="Smallest order in shares" {...field('minOrderSize')} />
+          <Field label="Fee in percent" {...field('fee')} hint="Of the cheaper side of a trade." />
+          <Field
+            label="Event"
+            {...field('eventTitle')}
+            hint="Its title. Markets of one event have a page together; empty for a market of its own."
+          />
+          <Field
+            label="Address of the event"
+            {...field('eventSlug')}
+            hint={draft.eventTitle === '' ? 'Made from the title when it is empty.' : `/e/${slugOf(draft)}`}
+            max={SLUG_MAX}
+          />
           <label class="check">
             <input
               type="checkbox"

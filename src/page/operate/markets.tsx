@@ -23,7 +23,7 @@ const EVERY_MS = 10_000;
 
 type Doing =
   | { readonly what: 'create' }
-  | { readonly what: 'edit' | 'close' | 'resolve'; readonly market: Market };
+  | { readonly what: 'add' | 'edit' | 'close' | 'resolve'; readonly market: Market };
 
 const isEnded = ({ status, closesAt }: Market): boolean =>
   status === 'CLOSED' ||
@@ -75,7 +75,14 @@ export function Markets() {
           rows={list.value.data.map((market) => ({
             key: market.id,
             cells: [
-              <a href={`/m/${market.slug}`}>{market.question}</a>,
+              <>
+                <a href={`/m/${market.slug}`}>{market.question}</a>
+                {market.event && (
+                  <small>
+                    <a href={`/e/${market.event.slug}`}>{market.event.title}</a>
+                  </small>
+                )}
+              </>,
               <Status market={market} />,
               timeWords(market.closesAt),
               `$${market.volume24h}`,
@@ -116,7 +123,7 @@ interface RowProps {
 
 function RowActions({ market, onDoing, onDone }: RowProps) {
   const action = useAction();
-  const { id, status, question, resolution } = market;
+  const { id, status, question, resolution, event } = market;
   const step = async (verb: string): Promise<void> => {
     if (await action.run(() => act('POST', `/admin/markets/${id}/${verb}`, undefined, question))) onDone();
   };
@@ -137,6 +144,7 @@ function RowActions({ market, onDoing, onDone }: RowProps) {
       {status === 'DRAFT' && button('Open', () => void step('open'))}
       {status === 'OPEN' && button('Pause', () => void step('pause'))}
       {status === 'PAUSED' && button('Resume', () => void step('resume'))}
+      {event && button('Add to the event', () => onDoing({ what: 'add', market }))}
       {button('Edit', () => onDoing({ what: 'edit', market }))}
       {isLive && button('Close', () => onDoing({ what: 'close', market }))}
       {(isLive || status === 'CLOSED') && button('Resolve', () => onDoing({ what: 'resolve', market }))}
@@ -164,6 +172,7 @@ function Work({ doing, onDone, onBack }: WorkProps) {
         ← Back to the markets
       </button>
       {doing.what === 'create' && <MarketForm market={null} onDone={onDone} />}
+      {doing.what === 'add' && <MarketForm market={null} sibling={doing.market} onDone={onDone} />}
       {doing.what === 'edit' && <MarketForm market={doing.market} onDone={onDone} />}
       {doing.what === 'resolve' && <Resolve market={doing.market} onDone={onDone} />}
       {doing.what === 'close' && <Close market={doing.market} onDone={onDone} />}
