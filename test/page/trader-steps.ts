@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Locator } from 'playwright-core';
 import { type BrowserStage, heard, place, state, submit, type Visit } from '../support/browser-stage';
 import type { OpenMarket } from '../support/trader';
@@ -181,6 +182,15 @@ export function traderSteps(at: () => At): void {
       page().getByRole('button', { name: 'CSV' }).click(),
     ]);
     expect(file.suggestedFilename()).toBe('history.csv');
+    const lines = readFileSync(await file.path(), 'utf8').split('\r\n');
+    expect(lines[0]).toMatch(/^"time",.*"price","shares","fee","fee in",.*"gain"$/);
+    // Oldest first, with the line of the first funds, which is no trade and has no gain.
+    expect(lines[1]).toMatch(/"GRANT".*,""$/);
+    expect(lines.filter((line) => /"TRADE",.*"SELL".*,"-?\d+(\.\d+)?"$/.test(line))).not.toEqual([]);
+    await tab('Gain by market');
+    const gain = page().getByTestId('gain').filter({ hasText: 'Who wins the game?' });
+    await gain.filter({ hasText: /\$\d+\.\d\d.*\$0\.00/ }).waitFor();
+    await page().getByTestId('gain-sum').filter({ hasText: 'All markets' }).waitFor();
     await tab('Closed');
     await page()
       .getByTestId('closed')

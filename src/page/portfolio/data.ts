@@ -1,4 +1,4 @@
-import type { Activity, Position } from 'ctf-exchange-client';
+import type { Activity, Page, Position } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
@@ -19,6 +19,23 @@ async function learn(ids: readonly (string | null)[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id): id is string => id !== null && !remembered(id));
   const found = await Promise.all(unknown.map((id) => client.market(id).catch(() => null)));
   remember(found.filter((market) => market !== null));
+}
+
+/** The lines of a file, and those of each request for them. */
+export const FILE_LINES_MAX = 20_000;
+const FILE_PAGE = 200;
+
+/** All lines of the wallet's journal, oldest first, at most FILE_LINES_MAX. */
+export async function wholeJournal(): Promise<Activity[]> {
+  const lines: Activity[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<Activity> = await client.activity({ order: 'asc', limit: FILE_PAGE, cursor });
+    lines.push(...page.data);
+    cursor = page.nextCursor;
+  } while (cursor !== null && lines.length < FILE_LINES_MAX);
+  await learn(lines.map(({ marketId }) => marketId));
+  return lines;
 }
 
 /** Read again after each event of the wallet, and at intervals. */

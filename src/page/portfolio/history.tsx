@@ -7,8 +7,9 @@ import { remembered } from '../market-list-data';
 import { nameOf, namesOf } from '../outcome-names';
 import { Notice } from '../parts/notice';
 import { centsOf, counted, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars, when } from '../units';
+import { wordsFor } from '../words';
 import { csvOf, download } from './csv';
-import type { Journal } from './data';
+import { FILE_LINES_MAX, type Journal, wholeJournal } from './data';
 import { MarketLink } from './tables';
 
 const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
@@ -25,7 +26,19 @@ const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
 /** All changes of the balances, newest first. */
 export const History = ({ journal }: { readonly journal: Journal }) => {
   const [kind, setKind] = useState<Activity['type'] | 'ALL'>('ALL');
-  const rows = journal.activity.filter(({ type }) => kind === 'ALL' || type === kind);
+  const [said, setSaid] = useState<string | null>(null);
+  const isChosen = ({ type }: Activity): boolean => kind === 'ALL' || type === kind;
+  const rows = journal.activity.filter(isChosen);
+  const save = async (): Promise<void> => {
+    setSaid('Reading all lines…');
+    try {
+      const all = await wholeJournal();
+      download('history.csv', csvOf(all, isChosen));
+      setSaid(all.length < FILE_LINES_MAX ? null : `The file has the first ${all.length} lines.`);
+    } catch (error) {
+      setSaid(wordsFor(error).text);
+    }
+  };
   return (
     <>
       <div class="history-head">
@@ -40,11 +53,17 @@ export const History = ({ journal }: { readonly journal: Journal }) => {
             </option>
           ))}
         </select>
+        {said && (
+          <p class="hint" role="status">
+            {said}
+          </p>
+        )}
         <button
           type="button"
           class="button button-small"
           disabled={rows.length === 0}
-          onClick={() => download('history.csv', csvOf(rows))}
+          title="All lines with fees and, for each sale and payout, the gain by average cost"
+          onClick={() => void save()}
         >
           CSV
         </button>

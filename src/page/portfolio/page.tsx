@@ -13,10 +13,10 @@ import { Curve } from './curve';
 import { type Journal, useJournal } from './data';
 import { Faucet } from './faucet';
 import { History } from './history';
-import { Closed, Positions } from './tables';
+import { Closed, Gains, Positions } from './tables';
 import { useWorth } from './worth';
 
-type Tab = 'positions' | 'orders' | 'history' | 'closed';
+type Tab = 'positions' | 'orders' | 'gains' | 'history' | 'closed';
 
 /** Everything the wallet has, had and ordered. */
 export const PortfolioPage = () => {
@@ -143,6 +143,7 @@ const Tabs = ({ journal }: { readonly journal: Journal | null }) => {
         <fieldset class="tabs" aria-label="What to show">
           {choose('positions', 'Positions', held.length)}
           {choose('orders', 'Open orders', open?.length)}
+          {choose('gains', 'Gain by market')}
           {choose('history', 'History')}
           {choose('closed', 'Closed')}
         </fieldset>
@@ -150,6 +151,8 @@ const Tabs = ({ journal }: { readonly journal: Journal | null }) => {
       </div>
       {tab === 'positions' && <Positions held={held} />}
       {tab === 'orders' && <Orders orders={open} />}
+      {tab === 'gains' &&
+        (account.positions ? <Gains positions={account.positions} /> : <Skeleton rows={4} />)}
       {tab === 'history' && (journal ? <History journal={journal} /> : <Skeleton rows={4} />)}
       {tab === 'closed' && (journal ? <Closed closed={journal.closed} /> : <Skeleton rows={4} />)}
     </section>

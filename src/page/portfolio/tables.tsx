@@ -16,6 +16,7 @@ import {
   shares,
   signedDollars,
 } from '../units';
+import { gainsByMarket, type MarketGain } from './gains';
 
 const toneOf = (micro: number | null): string =>
   micro === null || micro === 0 ? '' : micro > 0 ? 'up' : 'down';
@@ -100,6 +101,63 @@ const PositionRow = ({ held }: { readonly held: Holding }) => {
     </tr>
   );
 };
+
+/** What each market gained, sold and held, with the sum of all. */
+export const Gains = ({ positions }: { readonly positions: readonly Position[] }) => {
+  const gains = gainsByMarket(positions);
+  if (gains.length === 0)
+    return <Notice title="No gains yet">What each market earned you will appear here.</Notice>;
+  const sum = gains.reduce((total, { realized, unrealized }) => ({
+    marketId: '',
+    realized: total.realized + realized,
+    unrealized: total.unrealized === null || unrealized === null ? null : total.unrealized + unrealized,
+  }));
+  return (
+    <table class="table">
+      <thead>
+        <tr>
+          {['Market', 'Realized', 'Unrealized', 'Gain'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {gains.map((gain) => (
+          <tr key={gain.marketId} data-testid="gain">
+            <td class="table-market">
+              <MarketLink marketId={gain.marketId} />
+            </td>
+            <GainCells {...gain} />
+          </tr>
+        ))}
+        <tr data-testid="gain-sum">
+          <td class="table-market">
+            <strong>All markets</strong>
+          </td>
+          <GainCells {...sum} />
+        </tr>
+      </tbody>
+    </table>
+  );
+};
+
+const GainCells = ({ realized, unrealized }: Omit<MarketGain, 'marketId'>) => (
+  <>
+    {(
+      [
+        ['Realized', realized],
+        ['Unrealized', unrealized],
+        ['Gain', unrealized === null ? null : realized + unrealized],
+      ] as const
+    ).map(([name, value]) => (
+      <Cell key={name} name={name} tone={toneOf(value)}>
+        {value === null ? '–' : signedDollars(value)}
+      </Cell>
+    ))}
+  </>
+);
 
 export const Closed = ({ closed }: { readonly closed: readonly Position[] }) => {
   if (closed.length === 0)
