@@ -5,7 +5,17 @@ const ROOTS = [
   ...['Config', 'MarketPage', 'Event', 'Trading', 'Orderbook', 'Ticker', 'TradePage', 'Candles'],
   ...['Order', 'OrderPage', 'OrderFillPage', 'SignedOrder', 'Submission', 'Replacement', 'BatchResults'],
   ...['Cancelled', 'CancelledAll', 'CancelledEverywhere', 'CancelledList', 'Balances', 'Portfolio'],
-  ...['PositionPage', 'OwnTradePage', 'ActivityPage', 'Nonce', 'ApiKey', 'NewApiKey', 'WalletCall'],
+  ...[
+    'PositionPage',
+    'OwnTradePage',
+    'ActivityPage',
+    'Holders',
+    'MarketTradePage',
+    'Nonce',
+    'ApiKey',
+    'NewApiKey',
+    'WalletCall',
+  ],
 ];
 
 const HEAD = `"""The answers of the exchange. Written by \`npm run docs\` from the OpenAPI document; do not edit."""

@@ -1,7 +1,12 @@
 import type * as client from 'ctf-exchange-client';
 import { isBooked } from 'ctf-exchange-client';
 import type { presentComment, presentMe, presentProfile } from '../../src/extensions/people/wire/answers';
-import type { presentPosition, presentTradeActivity } from '../../src/extensions/portfolio/wire/answers';
+import type {
+  presentHolders,
+  presentMarketTrade,
+  presentPosition,
+  presentTradeActivity,
+} from '../../src/extensions/portfolio/wire/answers';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
 import type { presentCandles } from '../../src/wire/answers/candles';
@@ -65,6 +70,8 @@ const BODIES: readonly [
   Same<Of<typeof presentPosition>, client.Position>,
   Same<Of<typeof presentTradeOf>, client.OwnTrade>,
   Same<Of<typeof presentTradeActivity>, client.Activity>,
+  Same<Of<typeof presentHolders>, client.Holders>,
+  Same<Of<typeof presentMarketTrade>, client.MarketTrade>,
   Same<Of<typeof presentSession>, client.Tokens>,
   Same<Of<typeof presentMe>, client.Me>,
   Same<Of<typeof presentProfile>, client.Profile>,
@@ -79,6 +86,8 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
+  true,
   true,
   true,
   true,
@@ -157,8 +166,21 @@ test('the client can call every path of the interface, and no other path', async
       expect.objectContaining({ id: market.id }),
     ],
   );
-  const lists = [client.markets(), client.trades(id), client.orders(), client.positions(), client.myTrades()];
-  expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(7).fill(page));
+  const lists = [
+    client.markets(),
+    client.trades(id),
+    client.marketActivity(id),
+    client.orders(),
+    client.positions(),
+    client.myTrades(),
+  ];
+  expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(8).fill(page));
+  expect(await client.holders(id, { outcomeIndex: 1 })).toEqual({
+    marketId: market.id,
+    outcomeIndex: 1,
+    count: 0,
+    data: [],
+  });
   expect((await client.orderbook(id, { depth: 1 })).bids).toEqual([{ price: '0.4', size: '20', orders: 2 }]);
   expect((await client.ticker(id)).outcomes[0]?.bestBidSize).toBe('20');
   expect((await client.portfolio('1h')).history.at(-1)?.value).toBe('1000000');

@@ -49,6 +49,8 @@ function templates(): string[] {
       if (name === 'commentLikes') return ['{x0}:m:<id>:cl:<n>'];
       if (name === 'candles')
         return [60, 1_800, 43_200].map((seconds) => keys.candles('<id>' as MarketId, seconds));
+      if (name === 'holders')
+        return ([0, 1] as const).map((outcome) => keys.holders('<id>' as MarketId, outcome));
       const withAddress = String((key as unknown as (of: Buffer) => Buffer)(address));
       return [withAddress.includes('undefined') ? '' : withAddress.replace(/:m:<address>/, ':m:<id>')];
     });

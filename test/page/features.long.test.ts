@@ -330,4 +330,25 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await soon(() => other.page.getByLabel('About me').count()).toBe(0);
     await other.page.context().close();
   });
+
+  test('a market names its traders and its largest holders, and a wallet hides itself', async () => {
+    const { page } = visit;
+    const mine = new URL(page.url()).pathname;
+    const { address } = stage.maker;
+    await page.goto(`${stage.url}/m/${stage.market.slug}`);
+    const tabOf = (name: string) => page.locator('.activity').getByRole('button', { name, exact: true });
+    await tabOf('Activity').click();
+    await page.getByTestId('market-activity').locator(`a[href="/u/${address}"]`).first().waitFor();
+    await tabOf('Top holders').click();
+    const holder = page.getByTestId('holder').filter({ has: page.locator(`a[href="/u/${address}"]`) });
+    await holder.first().filter({ hasText: 'share' }).waitFor();
+    await page.goto(`${stage.url}${mine}`);
+    const shown = page.getByLabel('Show me among holders and in activity');
+    await soon(() => shown.isChecked()).toBe(true);
+    await shown.uncheck();
+    await page.getByTestId('person').getByRole('button', { name: 'Save' }).click();
+    await soon(async () => (await stage.web().client.get(`/profiles/${mine.slice(3)}`)).body.hidden).toBe(
+      true,
+    );
+  });
 });

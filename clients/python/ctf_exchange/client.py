@@ -143,6 +143,16 @@ class Client:
         """`since` and `until` in epoch milliseconds; `order` is asc or desc."""
         return self.get(f"{_market(name)}/trades", since=since, until=until, order=order, limit=limit, cursor=cursor)
 
+    def holders(self, name: str, *, outcomeIndex: Optional[int] = None) -> types.Holders:
+        """The 50 largest holders of an outcome; 0 when it is left out."""
+        return self.get(f"{_market(name)}/holders", outcomeIndex=outcomeIndex)
+
+    def market_activity(
+        self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
+    ) -> types.MarketTradePage:
+        """The trades of a market with their wallets, newest first."""
+        return self.get(f"{_market(name)}/activity", limit=limit, cursor=cursor)
+
     def candles(
         self,
         name: str,

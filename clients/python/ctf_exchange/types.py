@@ -697,6 +697,58 @@ class ActivityChanges(TypedDict):
     no: str
 
 
+class Holders(TypedDict):
+    marketId: str
+    outcomeIndex: OutcomeIndex
+    count: int
+    data: List[HoldersData]
+
+
+class HoldersData(TypedDict):
+    address: Optional[str]
+    username: Optional[str]
+    size: str
+
+
+class MarketTradePage(TypedDict):
+    data: List[MarketTrade]
+    nextCursor: Optional[str]
+
+
+class MarketTrade(TypedDict):
+    id: str
+    sequence: int
+    marketId: str
+    conditionId: str
+    outcomeIndex: OutcomeIndex
+    tokenId: str
+    side: Side
+    price: str
+    size: str
+    value: str
+    matchType: MatchType
+    makerOrderHash: str
+    takerOrderHash: str
+    matchedAt: str
+    settlementStatus: SettlementStatus
+    transactionHash: Optional[str]
+    blockNumber: NotRequired[int]
+    failureReason: NotRequired[FailureReason]
+    failedWallet: NotRequired[str]
+    taker: MarketTradeTaker
+    maker: MarketTradeMaker
+
+
+class MarketTradeTaker(TypedDict):
+    address: Optional[str]
+    username: Optional[str]
+
+
+class MarketTradeMaker(TypedDict):
+    address: Optional[str]
+    username: Optional[str]
+
+
 class Nonce(TypedDict):
     nonce: str
 

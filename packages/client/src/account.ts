@@ -1,4 +1,14 @@
-import { anything, checkMembers, checkQuery, hash, optional, positive, type Shape, text } from './input';
+import {
+  anything,
+  checkMembers,
+  checkQuery,
+  flag,
+  hash,
+  optional,
+  positive,
+  type Shape,
+  text,
+} from './input';
 import { isWorthAnother, isWorthAnotherRead, PAGE, PERIOD, partOf, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
@@ -32,7 +42,7 @@ const nullable: Shape[string] = (value, name) => {
   if (value !== null && typeof value !== 'string' && value !== undefined)
     throw new RangeError(`${name} must be a string, or null to clear it`);
 };
-const PROFILE: Shape = { username: nullable, bio: nullable, avatarUrl: nullable };
+const PROFILE: Shape = { username: nullable, bio: nullable, avatarUrl: nullable, hidden: optional(flag) };
 const NEW_KEY: Shape = { name: text, scopes: anything, expiresAt: anything };
 
 /** A member that is present has a value: an undefined `marketId` must not mean every market. */

@@ -8,6 +8,7 @@ import type {
   Market,
   MarketsQuery,
   Orderbook,
+  OutcomeIndex,
   Page,
   PageQuery,
   Period,
@@ -17,7 +18,7 @@ import type {
   Trade,
   Trading,
 } from './types';
-import type { Comment, Order, OrderFill, Profile } from './types-account';
+import type { Comment, Holders, MarketTrade, Order, OrderFill, Profile } from './types-account';
 import type { Candles, CandlesQuery, MarketEvent, ProgramVersion } from './types-data';
 
 /** The latest time after the first attempt at which another begins. */
@@ -69,6 +70,10 @@ export interface Reads {
   /** Reads at most 50 markets, in the order of `ids`. */
   tickers(ids: readonly string[]): Promise<readonly Ticker[]>;
   trades(id: string, query?: PageQuery & Period): Promise<Page<Trade>>;
+  /** The largest holders of an outcome, 0 when it is left out. */
+  holders(id: string, query?: { readonly outcomeIndex?: OutcomeIndex }): Promise<Holders>;
+  /** The trades of a market with their wallets, newest first. */
+  marketActivity(id: string, query?: PageQuery): Promise<Page<MarketTrade>>;
   /** Includes the signed struct if the order belongs to the signed-in wallet. */
   order(orderHash: string): Promise<Order>;
   /** Newest first. */
@@ -118,6 +123,8 @@ export function createReads(send: Send, sessions: Sessions, signal?: AbortSignal
     orderbooks: (ids, query) => several('/orderbooks', ids, query),
     tickers: (ids) => several('/tickers', ids),
     trades: async (id, query) => get(marketPath(id, '/trades'), query, PERIOD),
+    holders: async (id, query) => get(marketPath(id, '/holders'), query, ['outcomeIndex']),
+    marketActivity: async (id, query) => get(marketPath(id, '/activity'), query, PAGE),
     order: async (orderHash) => {
       const request = { method: 'GET', path: `/orders/${partOf(orderHash, 'orderHash')}` } as const;
       const ask = () => (sessions.current() ? sessions.authorized<Order>(request) : send<Order>(request));

@@ -230,11 +230,13 @@ export interface Me {
   readonly bio: string | null;
   readonly avatarUrl: string | null;
   readonly joinedAt: IsoTime;
+  /** Whether the wallet has no name among the holders and in the activity of markets. */
+  readonly hidden: boolean;
   /** `expiresAt` is null for an API key without an expiration. */
   readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime | null };
 }
 
-export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl'> & {
+export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl' | 'hidden'> & {
   readonly joinedAt: IsoTime | null;
 };
 
@@ -243,6 +245,27 @@ export interface ProfileChange {
   readonly username?: string | null;
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
+  readonly hidden?: boolean;
+}
+
+/** A wallet of a market; both members are null for one that hides itself. */
+export interface PublicWallet {
+  readonly address: string | null;
+  readonly username: string | null;
+}
+
+/** The 50 largest holders of an outcome, largest first; `count` counts all. */
+export interface Holders {
+  readonly marketId: string;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly count: number;
+  readonly data: readonly (PublicWallet & { readonly size: Decimal })[];
+}
+
+/** A public trade and its wallets. */
+export interface MarketTrade extends Trade {
+  readonly taker: PublicWallet;
+  readonly maker: PublicWallet;
 }
 
 export interface Comment {

@@ -3,15 +3,16 @@ import { addPortfolio } from './cli/commands';
 import { examineJournal } from './examine';
 import { KEEP_JOURNAL } from './jobs/keeping';
 import { journalEndpoints } from './routes/journal';
+import { marketWalletEndpoints } from './routes/market-wallets';
 import { portfolioEndpoints } from './routes/portfolio';
 import { checkPositions } from './store/check-positions';
 import { JOURNAL } from './store/journal';
-import { openReads } from './store/open';
+import { openMarketWallets, openReads } from './store/open';
 import { PORTFOLIO_COSTS } from './wire/costs';
 import { PORTFOLIO_OPERATIONS } from './wire/operations';
 import { PORTFOLIO_SCHEMAS } from './wire/schemas';
 
-/** The journal of each wallet: its positions with their gains, its trades, its activity, and its value over time. */
+/** The journal of each wallet: its positions with their gains, its trades, its activity, and its value over time; the holders and traders of each market. */
 export const PORTFOLIO: Extension = {
   name: 'portfolio',
   api: { operations: PORTFOLIO_OPERATIONS, schemas: PORTFOLIO_SCHEMAS, costs: PORTFOLIO_COSTS },
@@ -22,8 +23,13 @@ export const PORTFOLIO: Extension = {
   chores: [KEEP_JOURNAL],
   web({ store }) {
     const journal = openReads(store);
+    const wallets = openMarketWallets(store);
     return {
-      routes: (context) => [...journalEndpoints(journal, context), ...portfolioEndpoints(journal, context)],
+      routes: (context, cached) => [
+        ...journalEndpoints(journal, context),
+        ...portfolioEndpoints(journal, context),
+        ...marketWalletEndpoints(wallets, context, cached),
+      ],
     };
   },
 };

@@ -3,7 +3,7 @@ import { type Flag, verb } from '../../store/redis/verbs';
 /** The scripts of lua/. */
 export const PORTFOLIO_VERBS = {
   write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
-  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft', 'forgotten'], 6, {
+  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft', 'forgotten'], 7, {
     args: true,
   }).replies<Flag>(),
   read_journal: verb(['journal', 'forgotten'], 3).replies<

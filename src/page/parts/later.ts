@@ -5,6 +5,7 @@ import { Approvals } from './approvals';
 import { Depth } from './depth';
 import { Discussion } from './discussion';
 import { KeyDialog } from './key-help';
+import { MarketActivity, TopHolders } from './market-people';
 import { MyPosition } from './my-position';
 import { CancelAll, Orders } from './orders';
 import { OwnTrades } from './own-trades';
@@ -23,12 +24,14 @@ export const LATER = {
   Discussion,
   ExpiryField,
   KeyDialog,
+  MarketActivity,
   MyPosition,
   Orders,
   OwnTrades,
   PriceField,
   Rules,
   StateCard,
+  TopHolders,
   WalletChoice,
   place,
   settleSent,

@@ -13,10 +13,12 @@ import { Trades } from './trades';
 const CancelAll = lazy(async () => (await import('./later')).LATER.CancelAll, null);
 const Orders = lazy(async () => (await import('./later')).LATER.Orders);
 const OwnTrades = lazy(async () => (await import('./later')).LATER.OwnTrades);
+const MarketActivity = lazy(async () => (await import('./later')).LATER.MarketActivity);
+const TopHolders = lazy(async () => (await import('./later')).LATER.TopHolders);
 const Rules = lazy(async () => (await import('./later')).LATER.Rules);
 const Discussion = lazy(async () => (await import('./later')).LATER.Discussion);
 
-type Tab = 'book' | 'trades' | 'orders' | 'mine' | 'rules' | 'talk';
+type Tab = 'book' | 'trades' | 'orders' | 'mine' | 'activity' | 'holders' | 'rules' | 'talk';
 
 interface Props {
   readonly market: Market | null;
@@ -47,6 +49,8 @@ export const MarketTabs = ({ market, shown }: Props) => {
           {narrow && choose('trades', 'Trades')}
           {choose('orders', open.length > 0 ? `My orders (${open.length})` : 'My orders')}
           {choose('mine', 'My trades')}
+          {market && choose('activity', 'Activity')}
+          {market && choose('holders', 'Top holders')}
           {market && choose('rules', 'Rules')}
           {market && choose('talk', 'Discussion')}
         </fieldset>
@@ -69,6 +73,8 @@ export const MarketTabs = ({ market, shown }: Props) => {
           <OwnTrades />
         </Signed>
       )}
+      {tab === 'activity' && market && <MarketActivity market={market} />}
+      {tab === 'holders' && market && <TopHolders market={market} />}
       {tab === 'rules' && market && <Rules market={shown?.market ?? market} />}
       {tab === 'talk' && market && <Discussion market={market} />}
     </section>

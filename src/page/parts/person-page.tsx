@@ -53,13 +53,20 @@ interface EditProps {
 const Edit = ({ profile, onSaved }: EditProps) => {
   const [name, setName] = useState(profile.username ?? '');
   const [bio, setBio] = useState(profile.bio ?? '');
+  const [isShown, setShown] = useState(!profile.hidden);
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const save = async (): Promise<void> => {
     setBusy(true);
     setRefused(null);
     try {
-      onSaved(await client.updateProfile({ username: name.trim() || null, bio: bio.trim() || null }));
+      onSaved(
+        await client.updateProfile({
+          username: name.trim() || null,
+          bio: bio.trim() || null,
+          hidden: !isShown,
+        }),
+      );
       tell('Your profile is saved.', 'good');
     } catch (error) {
       setRefused(wordsFor(error).text);
@@ -92,6 +99,14 @@ const Edit = ({ profile, onSaved }: EditProps) => {
           value={bio}
           onInput={({ currentTarget }) => setBio(currentTarget.value)}
         />
+      </label>
+      <label class="person-switch">
+        <input
+          type="checkbox"
+          checked={isShown}
+          onChange={({ currentTarget }) => setShown(currentTarget.checked)}
+        />
+        Show me among holders and in activity
       </label>
       <button type="submit" class="button button-primary" disabled={isBusy}>
         Save

@@ -1,4 +1,4 @@
-import type { MarketId } from '../../exchange/market';
+import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { type ChannelKeys, channelKeys } from './channel-keys';
 import { type DirectoryKeys, directoryKeys } from './directory-keys';
 import { tagOf } from './tags';
@@ -78,6 +78,8 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
   /** hash: market id -> the wallet's positions in it (src/extensions/portfolio/store/records.ts). */
   positions(address: Buffer): ByteKey<'positions'>;
+  /** sorted set: wallet (20 bytes) -> its tokens of the outcome (src/extensions/portfolio/lua/lib/holders.lua). */
+  holders(id: MarketId, outcome: OutcomeIndex): TextKey<'holders'>;
   /** list: the events of the wallet, oldest first. */
   journal(address: Buffer): ByteKey<'journal'>;
   /** list: a journal that will replace the wallet's, while it is written. */
@@ -281,6 +283,7 @@ export function createKeys(shard = 0): Keys {
     comments: (id) => text(`${market(id)}:co`),
     commentLikes: (id, number) => text(`${market(id)}:cl:${number}`),
     positions: (address) => raw('ps', address),
+    holders: (id, outcome) => text(`${market(id)}:h${outcome}`),
     journal: (address) => raw('ac', address),
     journalDraft: (address, id) => raw('ac', Buffer.concat([address, Buffer.from(id)])),
     holdings: (address) => raw('w', address),

@@ -125,7 +125,7 @@ test('a correction of a journal begins again when as many lines have left meanwh
     run(
       'rebuild_journal',
       [keys.sums, keys.journal(a), keys.positions(a), keys.journalDraft(a, 'draft'), keys.forgotten],
-      [from, '', 2, 1, a, left],
+      [from, '', 2, 1, a, left, keys.prefix],
     );
   await redis.rpush(keys.journalDraft(a, 'draft'), line(1), line(2));
   expect(await forget(...(await next(a)))).toBe(2);

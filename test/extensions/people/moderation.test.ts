@@ -87,7 +87,13 @@ test('an operator can clear parts of a profile, and cannot write them', async ()
   await alice.send('PATCH', '/me/profile', said);
   const path = `profiles/${alice.address.toLowerCase()}`;
   const first = await admin('PATCH', path, { username: null });
-  expect(first.body).toEqual({ address: alice.address, ...said, username: null, joinedAt: ISO });
+  expect(first.body).toEqual({
+    address: alice.address,
+    ...said,
+    username: null,
+    joinedAt: ISO,
+    hidden: false,
+  });
   expect(await latest()).toMatchObject({ body: { username: null }, status: 200 });
   expect((await name(newTrader(), 'rude_1')).status).toBe(200);
   const rest = await admin('PATCH', path, { bio: null, avatarUrl: null });
@@ -114,6 +120,7 @@ test('an operator sees all data of a wallet', async () => {
     bio: null,
     avatarUrl: null,
     joinedAt: ISO,
+    hidden: false,
     balances: (await alice.get('/me/balances')).body,
     muted: false,
     positions: 2,

@@ -31,12 +31,18 @@ test('a wallet that signs in has joined, and can edit its profile', async () => 
   const nothing = { username: null, bio: null, avatarUrl: null };
   expect([status, me]).toEqual([
     200,
-    { address: alice.address, ...nothing, joinedAt: ISO, session: { issuedAt: ISO, expiresAt: ISO } },
+    {
+      address: alice.address,
+      ...nothing,
+      joinedAt: ISO,
+      hidden: false,
+      session: { issuedAt: ISO, expiresAt: ISO },
+    },
   ]);
   expect(Date.parse(me.session.expiresAt) - Date.parse(me.session.issuedAt)).toBe(900_000);
   const said = { username: 'Alice_1', bio: 'Ärger 🌧️\nand rain', avatarUrl: 'https://example.org/a.png?x=1' };
   const answer = await edit(alice, said);
-  const profile = { address: alice.address, ...said, joinedAt: me.joinedAt };
+  const profile = { address: alice.address, ...said, joinedAt: me.joinedAt, hidden: false };
   expect([answer.status, answer.body]).toEqual([200, profile]);
   expect((await profileOf(alice.address)).body).toEqual(profile);
   expect((await profileOf(alice.address.toLowerCase())).body).toEqual(profile);
@@ -58,6 +64,7 @@ test('a profile shows only public facts, for any address', async () => {
     bio: null,
     avatarUrl: null,
     joinedAt: null,
+    hidden: false,
   });
   // A wallet that trades without signing in has joined with its first order.
   const market = await openMarket(exchange.client, ADMIN_TOKEN);

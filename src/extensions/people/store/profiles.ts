@@ -15,12 +15,14 @@ export interface Profile {
   readonly joinedAtMs: number | null;
   /** Whether an operator hides what the wallet writes. */
   readonly muted: boolean;
+  /** Whether the wallet is without a name among the holders and traders of markets. */
+  readonly hidden: boolean;
 }
 
 /** Omitted members do not change; null clears one. */
 export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
-};
+} & { readonly hidden?: boolean | undefined };
 
 /** What an operator may change. */
 export interface ProfileModeration {
@@ -70,6 +72,7 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
       const value = change[part];
       return value === undefined ? [] : [FIELDS[part], value ?? ''];
     });
+    if (change.hidden !== undefined) parts.push('h', change.hidden ? '1' : '');
     const code = await store(address, '0', parts);
     if (code !== 'OK')
       throw new Refusal(
@@ -82,8 +85,8 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
     const wallet = addressBytes(address);
     const orders = keys.wallet(wallet);
     const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
-    const [[username, bio, avatarUrl, joined, muted], [, open], [, final], gone] = await Promise.all([
-      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j', 'm'),
+    const [[username, bio, avatarUrl, joined, muted, hidden], [, open], [, final], gone] = await Promise.all([
+      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j', 'm', 'h'),
       redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
       redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
       redis.hgetBuffer(keys.forgotten, wallet),
@@ -99,6 +102,7 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
       avatarUrl: avatarUrl ?? null,
       joinedAtMs: seen.length === 0 ? null : Math.min(...seen),
       muted: muted === '1',
+      hidden: hidden === '1',
     };
   }
 

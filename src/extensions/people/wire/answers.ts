@@ -11,11 +11,12 @@ export interface ProfileFacts {
   readonly avatarUrl: string | null;
   readonly joinedAtMs: number | null;
   readonly muted: boolean;
+  readonly hidden: boolean;
 }
 
 /** The profile as the wallet itself and operators see it. */
-export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }: ProfileFacts) {
-  return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs) };
+export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs, hidden }: ProfileFacts) {
+  return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs), hidden };
 }
 
 /** The profile as others see it: that of a muted wallet is empty. */

@@ -12,6 +12,7 @@ export const PROFILE = {
   bio: 'Rain, mostly.',
   avatarUrl: null,
   joinedAt: SIGNED_IN_AT,
+  hidden: false,
 };
 
 export const ME = {

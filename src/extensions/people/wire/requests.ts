@@ -48,6 +48,7 @@ export interface ProfileBody {
   readonly username?: string | null;
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
+  readonly hidden?: boolean;
 }
 
 export const profileShape = createShape<ProfileBody>(
@@ -60,6 +61,11 @@ export const profileShape = createShape<ProfileBody>(
       .allow(null, '')
       .description('A text about the wallet; null removes it.'),
     avatarUrl: httpsUrl.allow(null).description('The address of a picture; null removes it.'),
+    hidden: Joi.boolean()
+      .strict()
+      .description(
+        'True removes address and username of the wallet from the holders and the activity of markets; it is false for a new wallet.',
+      ),
   }).required(),
 );
 

@@ -19,6 +19,10 @@ const PROFILE = {
   avatarUrl: nullable(text()),
 };
 
+const HIDDEN = flag(
+  'True while the wallet has no address and no username among the holders and in the activity of markets.',
+);
+
 const KEY_MEMBERS: Readonly<Record<string, Json>> = {
   id: text(undefined, { pattern: '^[0-9a-f]{16}$' }),
   name: text(),
@@ -28,10 +32,11 @@ const KEY_MEMBERS: Readonly<Record<string, Json>> = {
 };
 
 export const PEOPLE_SCHEMAS: Readonly<Record<string, Json>> = {
-  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')) }),
+  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')), hidden: HIDDEN }),
   Me: object({
     ...PROFILE,
     joinedAt: ref('Time'),
+    hidden: HIDDEN,
     session: object({
       issuedAt: ref('Time'),
       expiresAt: nullable(
@@ -68,6 +73,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Json>> = {
     bio: nullable(text()),
     avatarUrl: nullable(text()),
     joinedAt: nullable(ref('Time')),
+    hidden: HIDDEN,
     muted: flag('True while an operator hides the comments and the profile of the wallet.'),
     balances: ref('Balances'),
     positions: integer('The number of outcomes of which the wallet holds tokens.'),

@@ -1,9 +1,10 @@
 #!lua flags=no-writes
--- read_positions: reads the positions of wallets in the journal, their tokens, and the mark of the journal, all at one moment.
+-- read_positions: reads the positions of wallets in the journal, their sizes among the holders (lib/holders), their tokens, and the
+-- mark of the journal, all at one moment.
 --
--- KEYS     1 {x}:readers   2 {x}:out; and, by the wallets, {x}:ps:<address>, {x}:w:<address> and {x}:m:<id>:bal
+-- KEYS     1 {x}:readers   2 {x}:out; and, by the wallets, {x}:ps:<address>, {x}:w:<address>, {x}:m:<id>:bal, :h0 and :h1
 -- ARGV     1 shard prefix `{x}:`   2 the journal's name among the readers   3... wallets (20 bytes)
--- Returns  { mark, last, { market, positions, tokens }... for each wallet }: the last outbox entry that the journal contains, and
+-- Returns  { mark, last, { market, positions, tokens, held Yes, held No }... for each wallet }: the last outbox entry that the journal contains, and
 --          the last entry of the outbox; flat lists, a missing value is empty
 -- Bound    all markets of each wallet passed
 
@@ -21,8 +22,11 @@ for i = 3, #ARGV do
     held[markets[k]] = held[markets[k]] or ''
   end
   for market, positions in pairs(held) do
-    local tokens = redis.call('HGET', shard .. 'm:' .. market .. ':bal', wallet) or ''
-    list[#list + 1], list[#list + 2], list[#list + 3] = market, positions, tokens
+    local key = shard .. 'm:' .. market
+    local tokens = redis.call('HGET', key .. ':bal', wallet) or ''
+    local yes, no = redis.call('ZSCORE', key .. ':h0', wallet) or '0', redis.call('ZSCORE', key .. ':h1', wallet) or '0'
+    local n = #list
+    list[n + 1], list[n + 2], list[n + 3], list[n + 4], list[n + 5] = market, positions, tokens, yes, no
   end
   reply[#reply + 1] = list
 end

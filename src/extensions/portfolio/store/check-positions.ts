@@ -7,8 +7,8 @@ import { decodeEvent, kindOf, type OutboxEvent } from '../../../store/outbox/out
 import { readStreamRange } from '../../../store/outbox/stream-range';
 import { decodeTokens, FEE_ACCOUNT } from '../../../store/records/account';
 import { addressBytes } from '../../../store/records/order';
-import { gapOf, JOURNAL, LACKS_ENTRIES } from './journal';
-import { unpackPositions } from './records';
+import { gapOf, hasHolders, JOURNAL, LACKS_ENTRIES } from './journal';
+import { NO_POSITIONS, unpackPositions } from './records';
 import { changeOf, sidesOf } from './sides';
 
 /** Tokens that moved after a mark of the journal, by `<wallet> <market> <outcome>`. */
@@ -18,6 +18,8 @@ interface Pending {
   readonly moved: Map<string, bigint>;
 }
 
+/** The parts of a market in a list of read_positions. */
+const PARTS = 5;
 const WALLETS_STEP = 100;
 const ENTRIES_STEP = 200;
 
@@ -33,6 +35,7 @@ export async function checkPositions(options: Audited): Promise<void> {
     findings.add({ kind: 'POSITION', detail: LACKS_ENTRIES });
     return;
   }
+  const isIndexed = await hasHolders(options);
   const wallets = [...accounts].filter((account) => account !== FEE_ACCOUNT);
   let pending: Pending = { mark: '', reached: '', moved: new Map() };
   for (let from = 0; from < wallets.length; from += WALLETS_STEP) {
@@ -40,7 +43,10 @@ export async function checkPositions(options: Audited): Promise<void> {
     const args = [keys.prefix, JOURNAL, ...part.map(addressBytes)] as const;
     const [mark, last, ...lists] = await run('read_positions', [keys.readers, keys.outbox], args);
     pending = await follow(options, pending, mark.toString(), last.toString());
-    for (const [i, wallet] of part.entries()) checkWallet(wallet, lists[i] ?? [], pending, findings);
+    for (const [i, wallet] of part.entries()) {
+      checkWallet(wallet, lists[i] ?? [], pending, findings);
+      if (isIndexed) checkHolder(wallet, lists[i] ?? [], findings);
+    }
     await onStep();
   }
 }
@@ -54,7 +60,7 @@ async function lacksEntries({ redis, keys }: Audited): Promise<boolean> {
 }
 
 function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending, findings: Findings): void {
-  for (let i = 0; i + 2 < list.length; i += 3) {
+  for (let i = 0; i < list.length; i += PARTS) {
     const [market, booked, held] = list.slice(i, i + 3) as [Buffer, Buffer, Buffer];
     const marketId = market.toString('latin1');
     const tokens = held.length > 0 ? decodeTokens(held) : null;
@@ -69,6 +75,23 @@ function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending
         asset: ASSETS[outcome],
         detail:
           'the position of the wallet, against the tokens it holds; exchange journal rebuild puts it right',
+      });
+    }
+  }
+}
+
+/** The index of the holders is written with the positions, so both are always equal. */
+function checkHolder(wallet: string, list: readonly Buffer[], findings: Findings): void {
+  for (let i = 0; i < list.length; i += PARTS) {
+    const [market, booked, , ...sizes] = list.slice(i, i + PARTS) as [Buffer, Buffer, Buffer, Buffer, Buffer];
+    const positions = booked.length > 0 ? unpackPositions(booked) : NO_POSITIONS;
+    for (const outcome of [0, 1] as const) {
+      findings.compare(text(positions[outcome].sizeMicro), text(BigInt(sizes[outcome].toString())), {
+        kind: 'POSITION',
+        wallet,
+        marketId: market.toString('latin1'),
+        asset: ASSETS[outcome],
+        detail: 'the wallet among the holders, against its position; exchange journal rebuild puts it right',
       });
     }
   }

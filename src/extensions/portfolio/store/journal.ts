@@ -42,6 +42,8 @@ export interface Journal {
 export const JOURNAL = 'journal';
 /** The field of `keys.sums` that notes that it lacks entries (lua/start_reader.lua). */
 const GAP = `gap:${JOURNAL}`;
+/** The field of `keys.sums` that notes that the index of the holders is whole (lua/write_journal.lua). */
+const HOLDERS = 'holders';
 export const LACKS_ENTRIES =
   'positions and activity lack what happened while no process recorded it; an operator runs: exchange journal rebuild';
 /** Outbox entries read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
@@ -202,6 +204,15 @@ async function markOf({ redis, run, keys }: Pick<JournalOptions, 'redis' | 'run'
 
 export const gapOf = ({ redis, keys }: Pick<JournalOptions, 'redis' | 'keys'>): Promise<string | null> =>
   redis.hget(keys.sums, GAP);
+
+/** Whether the index of the holders has every position (lua/write_journal.lua). */
+export const hasHolders = async ({ redis, keys }: Pick<JournalOptions, 'redis' | 'keys'>): Promise<boolean> =>
+  (await redis.hget(keys.sums, HOLDERS)) !== null;
+
+/** Notes that every wallet's positions are among the holders. */
+export const noteHolders = async ({ redis, keys }: Pick<JournalOptions, 'redis' | 'keys'>): Promise<void> => {
+  await redis.hset(keys.sums, HOLDERS, '1');
+};
 
 /** Ends a gap, unless there is another one. */
 export async function endGap(options: Pick<JournalOptions, 'redis' | 'keys'>, gap: string): Promise<void> {

@@ -4,6 +4,7 @@ import { partAt } from '../../../store/lists/list';
 import type { Partition } from '../../../store/partition';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import { createJournal, type Journal } from './journal';
+import { createMarketWallets, type MarketWallets } from './market-wallets';
 import { journalOverPartitions, journalRebuildOverPartitions } from './over-partitions';
 import { createJournalReads, type JournalReads } from './reads';
 import { createJournalRebuild, type JournalRebuild } from './rebuild';
@@ -33,6 +34,15 @@ export function openReads({ redis, run, partitions, placement }: JournalStore): 
     return createJournalReads({ ...slotKey, lines, journal: openJournal(slotKey, partition) });
   });
   return parts.length === 1 ? partAt(parts, 0) : journalOverPartitions(parts, placement);
+}
+
+/** Reads who holds and trades a market, over all partitions. */
+export function openMarketWallets({ redis, run, partitions, placement }: JournalStore): MarketWallets {
+  const parts = partitions.map(({ keys, matches, durability }) => {
+    const journal = openJournal({ redis, run }, { keys, matches, durability });
+    return { keys, matches, journal };
+  });
+  return createMarketWallets({ redis, parts, placement });
 }
 
 /** Corrects journals and positions, over all partitions. */

@@ -8,7 +8,7 @@ import { readRun } from '../../../store/redis/run';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import type { Matches } from '../../../store/settlement/matches';
 import { type Change, changed } from '../position';
-import { endGap, type Journal } from './journal';
+import { endGap, hasHolders, type Journal, noteHolders } from './journal';
 import { createKnownLines, isSameLines, mergeLines } from './lines';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from './records';
 import { changeOf, salesFirst, sidesOf } from './sides';
@@ -79,6 +79,7 @@ export function createJournalRebuild({
     const gap = await journal.gap();
     return async () => {
       if (gap !== null) await endGap({ redis, keys }, gap);
+      await noteHolders({ redis, keys });
     };
   }
 
@@ -129,18 +130,19 @@ export function createJournalRebuild({
     const isSame =
       Object.keys(before).length === positions.size &&
       [...positions].every(([id, packed]) => before[id]?.equals(packed));
-    if (isSame && !isReplaced) return false;
+    const isWrong = !isSame || isReplaced;
+    if (!isWrong && (await hasHolders({ redis, keys }))) return false;
     const list = keys.journalDraft(wallet, randomUUID());
     const rest = merged.slice(left);
     const change = isReplaced ? (rest.length > 0 ? REPLACED : EMPTIED) : UNCHANGED;
     if (isReplaced) await writeAside(list, rest);
     const [current, held] = [keys.journal(wallet), keys.positions(wallet)];
     const scriptKeys = [keys.sums, current, held, list, keys.forgotten] as const;
-    const seen = [from, rebuilt, old.length - left, change, wallet, left] as const;
+    const seen = [from, rebuilt, old.length - left, change, wallet, left, keys.prefix] as const;
     const args = [...seen, ...[...positions].flat()] as const;
     const done = (await run('rebuild_journal', scriptKeys, args)) === 1;
     if (!done) await redis.del(list);
-    return done ? true : null;
+    return done ? isWrong : null;
   }
 
   /** Returns all lines of a journal, oldest first, and how many of them had left Redis. */

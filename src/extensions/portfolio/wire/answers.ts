@@ -1,8 +1,14 @@
 import type { BookFacts, TradeFacts } from '../../../exchange/facts';
-import { type MarketTerms, type OutcomeIndex, payoutHalves, type Resolution } from '../../../exchange/market';
+import {
+  type MarketId,
+  type MarketTerms,
+  type OutcomeIndex,
+  payoutHalves,
+  type Resolution,
+} from '../../../exchange/market';
 import { feeAssetOf, SIDES } from '../../../exchange/match';
 import { formatLots, formatMicro, formatPips, formatRatio, type Micro } from '../../../exchange/units';
-import type { SideFacts } from '../../../wire/answers/trade';
+import { presentTrade, type SideFacts } from '../../../wire/answers/trade';
 import { iso, WORTH_PER_ONE, worthOf } from '../../../wire/prices';
 import type { Change, Position } from '../position';
 
@@ -108,6 +114,36 @@ const presentChanges = (collateral: bigint, yes: bigint, no: bigint) => ({
   yes: formatMicro(yes),
   no: formatMicro(no),
 });
+
+/** A wallet of a market; both are null for one that hides itself. */
+export interface WalletFacts {
+  readonly address: string | null;
+  readonly username: string | null;
+}
+
+/** The body of GET /markets/{id}/holders; `count` counts all holders. */
+export const presentHolders = (
+  marketId: MarketId,
+  outcomeIndex: OutcomeIndex,
+  count: number,
+  holders: readonly (WalletFacts & { readonly sizeMicro: bigint })[],
+) => ({
+  marketId,
+  outcomeIndex,
+  count,
+  data: holders.map(({ address, username, sizeMicro }) => ({
+    address,
+    username,
+    size: formatMicro(sizeMicro),
+  })),
+});
+
+/** A line of GET /markets/{id}/activity: the public trade, and whose it was. */
+export const presentMarketTrade = (
+  fill: TradeFacts,
+  terms: MarketTerms,
+  { taker, maker }: { readonly taker: WalletFacts; readonly maker: WalletFacts },
+) => ({ ...presentTrade(fill, terms), taker, maker });
 
 export interface PortfolioFacts {
   readonly valueMicro: bigint;

@@ -1,5 +1,8 @@
+import { TRADE } from '../../../wire/documents/openapi/examples/market';
 import {
+  ALICE,
   ALICE_HASH,
+  BOB,
   CONDITION_ID,
   MARKET_ID,
   MATCHED_AT,
@@ -49,4 +52,21 @@ export const ACTIVITY = {
   tradeId: TRADE_ID,
   orderHash: ALICE_HASH,
   changes: { collateral: '-24', yes: '40', no: '0' },
+};
+
+export const HOLDERS = {
+  marketId: MARKET_ID,
+  outcomeIndex: 0,
+  count: 2,
+  data: [
+    { address: ALICE, username: 'alice', size: '40' },
+    { address: null, username: null, size: '2.5' },
+  ],
+};
+
+/** The example's trade, whose maker has no username. */
+export const MARKET_TRADE = {
+  ...TRADE,
+  taker: { address: ALICE, username: 'alice' },
+  maker: { address: BOB, username: null },
 };

@@ -3,8 +3,8 @@ import { OWN_TRADE } from '../../../wire/documents/openapi/examples/traders';
 import { cursor, limit, type Operations, period, query } from '../../../wire/documents/openapi/operation';
 import { choice, text } from '../../../wire/documents/openapi/schema';
 import { PAGE_SIZES } from '../../../wire/pages';
-import { ACTIVITY, PORTFOLIO, POSITION } from './examples';
-import { PORTFOLIO_PATHS } from './paths';
+import { ACTIVITY, HOLDERS, MARKET_TRADE, PORTFOLIO, POSITION } from './examples';
+import { ACTIVITY_PAGE, PORTFOLIO_PATHS } from './paths';
 
 const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
 const paged = [limit(PAGE_SIZES.journal), cursor];
@@ -14,7 +14,7 @@ const pageOf = (schema: string, description: string, example: unknown) => ({
   example: { data: [example], nextCursor: null },
 });
 
-/** A wallet's own books. */
+/** A wallet's own books, and the wallets of a market. */
 export const PORTFOLIO_OPERATIONS: Operations = {
   [`GET ${PORTFOLIO_PATHS.myPositions}`]: {
     id: 'listMyPositions',
@@ -69,5 +69,25 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     limited: true,
     parameters: [ofMarket, ...paged, ...period],
     success: pageOf('ActivityPage', 'A page of lines.', ACTIVITY),
+  },
+  [`GET ${PORTFOLIO_PATHS.holders}`]: {
+    id: 'listHolders',
+    tag: 'Markets',
+    summary: 'The largest holders of an outcome',
+    description:
+      'The 50 wallets with the most tokens, largest first; those of open orders count. The answer contains everything that happened before the request. A wallet that hides itself (`hidden` of its profile) stays in the list without address and username. With funds on a chain, tokens that came or left by a transfer are not counted. After a payout nobody holds tokens.',
+    limited: true,
+    parameters: [query('outcomeIndex', '0 is Yes, 1 is No.', { ...choice(['0', '1']), default: '0' }, '0')],
+    success: { description: 'The holders.', schema: 'Holders', example: HOLDERS },
+  },
+  [`GET ${PORTFOLIO_PATHS.marketActivity}`]: {
+    id: 'listMarketActivity',
+    tag: 'Markets',
+    summary: 'Trades and the wallets that made them, newest first',
+    description:
+      'The trades of `GET /markets/{id}/trades`, each with its taker and its maker. A wallet that hides itself (`hidden` of its profile) has neither address nor username here; its orders can still be read by their hashes, which name their maker.',
+    limited: true,
+    parameters: [limit(ACTIVITY_PAGE), cursor],
+    success: pageOf('MarketTradePage', 'A page of trades.', MARKET_TRADE),
   },
 };

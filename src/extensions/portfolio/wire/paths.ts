@@ -1,7 +1,16 @@
-/** A wallet's own books. */
+import type { PageSize } from '../../../wire/pages';
+
+/** A wallet's own books, and the wallets of a market. */
 export const PORTFOLIO_PATHS = {
   myPositions: '/me/positions',
   myPortfolio: '/me/portfolio',
   myTrades: '/me/trades',
   myActivity: '/me/activity',
+  holders: '/markets/{id}/holders',
+  marketActivity: '/markets/{id}/activity',
 } as const;
+
+/** Each trade of a page costs Redis its match, two orders and two profiles. */
+export const ACTIVITY_PAGE: PageSize = { usual: 20, most: 50 };
+/** The holders in one answer. */
+export const HOLDERS_MAX = 50;

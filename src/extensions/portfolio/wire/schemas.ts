@@ -10,14 +10,22 @@ import {
   ref,
   text,
 } from '../../../wire/documents/openapi/schema';
+import { TRADE_MEMBERS } from '../../../wire/documents/openapi/schemas/books';
 import { IN_CHAIN_SETTLEMENT } from '../../../wire/documents/openapi/schemas/chain';
 import { OWN_TRADE_MEMBERS, ROLE } from '../../../wire/documents/openapi/schemas/traders';
+import { HOLDERS_MAX } from './paths';
 
 const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
 });
 
-/** A wallet's own books. */
+/** A wallet of a market, as others see it. */
+const PUBLIC_WALLET = {
+  address: nullable(described(ref('Address'), 'The address is null for a wallet that hides itself.')),
+  username: nullable(text()),
+};
+
+/** A wallet's own books, and the wallets of a market. */
 export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
   SignedMoney: CHANGE,
   Position: object({
@@ -79,4 +87,19 @@ export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
     changes: object({ collateral: ref('SignedMoney'), yes: ref('SignedMoney'), no: ref('SignedMoney') }),
   }),
   ActivityPage: page(ref('Activity')),
+  Holders: object({
+    marketId: ref('MarketId'),
+    outcomeIndex: ref('OutcomeIndex'),
+    count: integer(
+      'The number of all wallets that hold tokens of the outcome, also of those that are not listed.',
+    ),
+    data: array(object({ ...PUBLIC_WALLET, size: described(ref('Money'), 'The number of tokens.') }), {
+      maxItems: HOLDERS_MAX,
+    }),
+  }),
+  MarketTrade: object(
+    { ...TRADE_MEMBERS, taker: object(PUBLIC_WALLET), maker: object(PUBLIC_WALLET) },
+    IN_CHAIN_SETTLEMENT,
+  ),
+  MarketTradePage: page(ref('MarketTrade')),
 };
