@@ -12,6 +12,10 @@ import { Notice, Skeleton } from './notice';
 const REFRESH_MS = 20_000;
 const TRADES_MAX = 50;
 const PICTURE = 20;
+/** Styles in the file of this part: the style sheet belongs to the first view. */
+const ROW = { display: 'flex', justifyContent: 'space-between', gap: '12px', padding: '8px 16px' } as const;
+const NAME = { display: 'inline-flex', alignItems: 'center', gap: '4px', verticalAlign: 'bottom' } as const;
+const SIDES = { display: 'grid', gridTemplateColumns: 'repeat(auto-fit, minmax(240px, 1fr))' } as const;
 const OUTCOMES = [0, 1] as const;
 
 /** The latest answer of a read that is repeated while the page is seen; `failure` says why there is none. */
@@ -45,9 +49,9 @@ function useRepeated<T>(key: string, read: () => Promise<T>) {
 /** A wallet by its name, which leads to its page; a hidden one has none. */
 const Person = ({ wallet: { address, username } }: { readonly wallet: PublicWallet }) =>
   address === null ? (
-    <span class="person-name hint">A hidden wallet</span>
+    <span class="hint">A hidden wallet</span>
   ) : (
-    <a class="person-name" href={linkToPerson(address)} onClick={inPage(linkToPerson(address))}>
+    <a style={NAME} href={linkToPerson(address)} onClick={inPage(linkToPerson(address))}>
       <Identicon address={address} size={PICTURE} />
       <span>{username ?? shortAddress(address)}</span>
     </a>
@@ -63,7 +67,7 @@ export const MarketActivity = ({ market }: { readonly market: Market }) => {
   if (value.data.length === 0)
     return <Notice title="No trades yet">The first trade will appear here.</Notice>;
   return (
-    <ul class="people-list" data-testid="market-activity">
+    <ul class="orders" data-testid="market-activity">
       {value.data.map((trade) => (
         <ActivityRow key={trade.id} trade={trade} market={market} />
       ))}
@@ -74,8 +78,8 @@ export const MarketActivity = ({ market }: { readonly market: Market }) => {
 const ActivityRow = ({ trade, market }: { readonly trade: MarketTrade; readonly market: Market }) => {
   const { taker, maker, side, outcomeIndex, price, size, matchedAt } = trade;
   return (
-    <li class="people-row">
-      <span class="people-what">
+    <li style={ROW}>
+      <span>
         <Person wallet={taker} /> {side === 'BUY' ? 'bought' : 'sold'} {counted(lotsOf(size), 'share')} of{' '}
         <span class={`outcome outcome-${outcomeIndex}`}>{nameOf(market, outcomeIndex)}</span> at{' '}
         {centsOf(price)}, matched by <Person wallet={maker} />
@@ -95,7 +99,7 @@ export const TopHolders = ({ market }: { readonly market: Market }) => {
   if (!value && failure !== null) return <Notice title="The holders could not be loaded">{failure}</Notice>;
   if (!value) return <Skeleton rows={5} />;
   return (
-    <div class="holders" data-testid="holders">
+    <div style={SIDES} data-testid="holders">
       {value.map((holders) => (
         <HolderList
           key={holders.outcomeIndex}
@@ -108,7 +112,7 @@ export const TopHolders = ({ market }: { readonly market: Market }) => {
 };
 
 const HolderList = ({ holders, name }: { readonly holders: Holders; readonly name: string }) => (
-  <section class="holders-side" aria-label={`Holders of ${name}`}>
+  <section aria-label={`Holders of ${name}`}>
     <h3 class="card-subtitle">
       <span class={`outcome outcome-${holders.outcomeIndex}`}>{name}</span>{' '}
       <span class="hint">
@@ -118,9 +122,9 @@ const HolderList = ({ holders, name }: { readonly holders: Holders; readonly nam
     {holders.data.length === 0 ? (
       <p class="hint">No wallet holds it.</p>
     ) : (
-      <ol class="people-list">
+      <ol class="orders">
         {holders.data.map(({ size, ...wallet }, place) => (
-          <li key={wallet.address ?? place} class="people-row" data-testid="holder">
+          <li key={wallet.address ?? place} style={ROW} data-testid="holder">
             <Person wallet={wallet} />
             <span>{counted(microOf(size) / MICRO_PER_LOT, 'share')}</span>
           </li>

@@ -100,7 +100,7 @@ const Edit = ({ profile, onSaved }: EditProps) => {
           onInput={({ currentTarget }) => setBio(currentTarget.value)}
         />
       </label>
-      <label class="person-switch">
+      <label style={{ display: 'flex', alignItems: 'center' }}>
         <input
           type="checkbox"
           checked={isShown}
