@@ -4,7 +4,6 @@ import { type Decimal, formatDecimal, parseDecimal } from 'ctf-exchange-client';
 export const PIPS_ONE = 10_000;
 export const LOTS_ONE = 100;
 export const MICRO_ONE = 1_000_000;
-export const MICRO_PER_LOT = MICRO_ONE / LOTS_ONE;
 /** A billion shares, the largest order. */
 export const LOTS_MAX = 100_000_000_000;
 

@@ -5,9 +5,9 @@ import { Approvals } from './approvals';
 import { Depth } from './depth';
 import { Discussion } from './discussion';
 import { KeyDialog } from './key-help';
-import { MarketActivity, TopHolders } from './market-people';
+import { MarketPeople } from './market-people';
 import { MyPosition } from './my-position';
-import { CancelAll, Orders } from './orders';
+import { Orders, OrderTools } from './orders';
 import { OwnTrades } from './own-trades';
 import { Rules } from './rules';
 import { StateCard } from './state-card';
@@ -19,19 +19,18 @@ import '../refusal-words';
 export const LATER = {
   AccountMenu,
   Approvals,
-  CancelAll,
   Depth,
   Discussion,
   ExpiryField,
   KeyDialog,
-  MarketActivity,
+  MarketPeople,
   MyPosition,
   Orders,
+  OrderTools,
   OwnTrades,
   PriceField,
   Rules,
   StateCard,
-  TopHolders,
   WalletChoice,
   place,
   settleSent,

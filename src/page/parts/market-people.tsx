@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { client } from '../exchange';
 import { nameOf } from '../outcome-names';
 import { inPage, linkToPerson } from '../route';
-import { centsOf, counted, lotsOf, MICRO_PER_LOT, microOf, shortAddress, when } from '../units';
+import { centsOf, counted, LOTS_ONE, lotsOf, MICRO_ONE, microOf, shortAddress, when } from '../units';
 import { wordsFor } from '../words';
 import { Identicon } from './identicon';
 import { Notice, Skeleton } from './notice';
@@ -58,7 +58,7 @@ const Person = ({ wallet: { address, username } }: { readonly wallet: PublicWall
   );
 
 /** The latest trades of the market, and who made them. */
-export const MarketActivity = ({ market }: { readonly market: Market }) => {
+const MarketActivity = ({ market }: { readonly market: Market }) => {
   const { value, failure } = useRepeated(market.id, () =>
     client.marketActivity(market.id, { limit: TRADES_MAX }),
   );
@@ -92,7 +92,7 @@ const ActivityRow = ({ trade, market }: { readonly trade: MarketTrade; readonly 
 };
 
 /** The largest holders of each outcome. */
-export const TopHolders = ({ market }: { readonly market: Market }) => {
+const TopHolders = ({ market }: { readonly market: Market }) => {
   const { value, failure } = useRepeated(market.id, () =>
     Promise.all(OUTCOMES.map((outcomeIndex) => client.holders(market.id, { outcomeIndex }))),
   );
@@ -126,10 +126,19 @@ const HolderList = ({ holders, name }: { readonly holders: Holders; readonly nam
         {holders.data.map(({ size, ...wallet }, place) => (
           <li key={wallet.address ?? place} style={ROW} data-testid="holder">
             <Person wallet={wallet} />
-            <span>{counted(microOf(size) / MICRO_PER_LOT, 'share')}</span>
+            <span>{counted((microOf(size) * LOTS_ONE) / MICRO_ONE, 'share')}</span>
           </li>
         ))}
       </ol>
     )}
   </section>
 );
+
+interface Props {
+  readonly market: Market;
+  readonly tab: 'activity' | 'holders';
+}
+
+/** Who trades the market, or who holds it. */
+export const MarketPeople = ({ market, tab }: Props) =>
+  tab === 'activity' ? <MarketActivity market={market} /> : <TopHolders market={market} />;

@@ -10,11 +10,10 @@ import { Ladder } from './ladder';
 import { Notice } from './notice';
 import { Trades } from './trades';
 
-const CancelAll = lazy(async () => (await import('./later')).LATER.CancelAll, null);
+const OrderTools = lazy(async () => (await import('./later')).LATER.OrderTools, null);
 const Orders = lazy(async () => (await import('./later')).LATER.Orders);
 const OwnTrades = lazy(async () => (await import('./later')).LATER.OwnTrades);
-const MarketActivity = lazy(async () => (await import('./later')).LATER.MarketActivity);
-const TopHolders = lazy(async () => (await import('./later')).LATER.TopHolders);
+const MarketPeople = lazy(async () => (await import('./later')).LATER.MarketPeople);
 const Rules = lazy(async () => (await import('./later')).LATER.Rules);
 const Discussion = lazy(async () => (await import('./later')).LATER.Discussion);
 
@@ -55,10 +54,12 @@ export const MarketTabs = ({ market, shown }: Props) => {
           {market && choose('talk', 'Discussion')}
         </fieldset>
         {tab === 'orders' && orders !== null && orders.length > 0 && (
-          <span class="activity-tools">
-            <Scope isAll={isAll} onChoose={setAll} />
-            {open.length > 0 && <CancelAll marketId={isAll ? null : (market?.id ?? null)} />}
-          </span>
+          <OrderTools
+            isAll={isAll}
+            onChoose={setAll}
+            marketId={market?.id ?? null}
+            isAnyOpen={open.length > 0}
+          />
         )}
       </div>
       {tab === 'book' && <Ladder shown={shown} />}
@@ -73,29 +74,12 @@ export const MarketTabs = ({ market, shown }: Props) => {
           <OwnTrades />
         </Signed>
       )}
-      {tab === 'activity' && market && <MarketActivity market={market} />}
-      {tab === 'holders' && market && <TopHolders market={market} />}
+      {(tab === 'activity' || tab === 'holders') && market && <MarketPeople market={market} tab={tab} />}
       {tab === 'rules' && market && <Rules market={shown?.market ?? market} />}
       {tab === 'talk' && market && <Discussion market={market} />}
     </section>
   );
 };
-
-interface ScopeProps {
-  readonly isAll: boolean;
-  onChoose(isAll: boolean): void;
-}
-
-const Scope = ({ isAll, onChoose }: ScopeProps) => (
-  <fieldset class="chips" aria-label="Which orders">
-    <button type="button" class="chip" aria-pressed={!isAll} onClick={() => onChoose(false)}>
-      This market
-    </button>
-    <button type="button" class="chip" aria-pressed={isAll} onClick={() => onChoose(true)}>
-      All
-    </button>
-  </fieldset>
-);
 
 const Signed = ({ children }: { readonly children: preact.ComponentChildren }) =>
   useWallet() ? (

@@ -185,3 +185,26 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
     </li>
   );
 };
+
+interface ToolsProps {
+  /** Whether orders of all markets are shown. */
+  readonly isAll: boolean;
+  onChoose(isAll: boolean): void;
+  readonly marketId: string | null;
+  readonly isAnyOpen: boolean;
+}
+
+/** Chooses the market whose orders are shown, and cancels these orders. */
+export const OrderTools = ({ isAll, onChoose, marketId, isAnyOpen }: ToolsProps) => (
+  <span class="activity-tools">
+    <fieldset class="chips" aria-label="Which orders">
+      <button type="button" class="chip" aria-pressed={!isAll} onClick={() => onChoose(false)}>
+        This market
+      </button>
+      <button type="button" class="chip" aria-pressed={isAll} onClick={() => onChoose(true)}>
+        All
+      </button>
+    </fieldset>
+    {isAnyOpen && <CancelAll marketId={isAll ? null : marketId} />}
+  </span>
+);
