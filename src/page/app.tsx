@@ -11,7 +11,6 @@ import { type MarketList as List, useCategories, useMarketList } from './market-
 import { isNarrow, isVast } from './narrow';
 import { Chart } from './parts/chart';
 import { ExchangeBar } from './parts/exchange-bar';
-import { HowItWorks } from './parts/how';
 import { Ladder } from './parts/ladder';
 import { MarketHead } from './parts/market-head';
 import { MarketList } from './parts/market-list';
@@ -131,6 +130,7 @@ const App = () => {
 
 const PortfolioPage = lazy(async () => (await import('./portfolio/page')).PortfolioPage);
 const MyPosition = lazy(async () => (await import('./parts/later')).LATER.MyPosition, null);
+const HowItWorks = lazy(async () => (await import('./parts/later')).LATER.HowItWorks, null);
 const KeyDialog = lazy(async () => (await import('./parts/later')).LATER.KeyDialog, null);
 const PersonPage = lazy(async () => (await import('./parts/person-page')).PersonPage);
 const MarketsPage = lazy(async () => (await import('./parts/markets-page')).MarketsPage);

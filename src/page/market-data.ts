@@ -229,14 +229,21 @@ export function useShown(market: Market | null, isAnswered: boolean): Shown | nu
   return shown?.market.id === id ? shown : null;
 }
 
+/** The market that the server has put into the page; null at other addresses. */
+const given: Market | null = JSON.parse(document.getElementById('market')?.textContent ?? 'null');
+
 /** The market that an address names, from the list if it is there. */
 export function useMarketNamed(name: string | null, listed: readonly Market[] | null): Found<Market> {
-  const inList = listed?.find(({ slug, id, conditionId }) => [slug, id, conditionId].includes(name ?? ''));
+  const isNamed = ({ slug, id, conditionId }: Market) => [slug, id, conditionId].includes(name ?? '');
+  const inList = listed?.find(isNamed);
   // Once asked for, it stays known when it leaves the list.
+  const first = given && isNamed(given) ? given : null;
   const asked = useFound(inList ? null : name, async (wanted) => {
     const market = await client.market(wanted);
     remember([market]);
     return market;
   });
-  return inList ? { value: inList, isMissing: false, failure: null } : asked;
+  const isUnanswered = !asked.isMissing && asked.failure === null;
+  const known = inList ?? (asked.isMissing ? null : (asked.value ?? (isUnanswered ? first : null)));
+  return known ? { value: known, isMissing: false, failure: null } : asked;
 }

@@ -1,13 +1,16 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { Store } from '../../app/store';
 import type { MarketView } from '../../exchange/facts';
+import { MICRO_PER_ONE } from '../../exchange/units';
 import { clientAddress } from '../../http/guard/client-address';
 import type { Limiter } from '../../http/guard/limiter';
 import { isListed } from '../../http/markets/market-pages';
 import { answer, type StaticFiles } from '../../http/server/static-files';
+import { presentMarket } from '../../wire/answers/market';
+import { formatChance } from '../../wire/prices';
 import { CARD_HEIGHT, CARD_WIDTH } from './card-drawing';
 import { type PolicyFacts, policyOf } from './page';
-import { eventWords, marketWords, type Words } from './page-words';
+import { eventWords, marketWords, resultWord, type Words } from './page-words';
 import { PAGE_COSTS } from './wire/costs';
 
 /** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
@@ -132,9 +135,53 @@ function filledIn(html: string, found: Words, publicBaseUrl: string, hasCards: b
     `<link rel="canonical" href="${escaped(url)}" />`,
     ...card,
   ].join('\n    ');
-  return html
+  const { market } = found;
+  return (market ? html.replace(SLOT, () => contentOf(market)) : html)
     .replace(/<meta name="description"[^>]*>\s*/, () => '')
     .replace(/<title>[^<]*<\/title>/, () => head);
+}
+
+/** Where the page has room for a market. */
+const SLOT = '<!-- market -->';
+const WHOLE = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+});
+const DEADLINE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/**
+ * Question, chance and facts of a market, which are read before the scripts have come, and the market for them, so that the page
+ * begins with the same content without asking for it. A browser runs no script of this type, so the policy has no exception.
+ */
+function contentOf(view: MarketView): string {
+  const { terms, texts, state } = view;
+  const chance = formatChance(state, terms.tickPips);
+  const facts = [
+    `<span class="tag">${escaped(texts.category)}</span>`,
+    `<span>${WHOLE.format(state.volumeMicro / MICRO_PER_ONE)} volume</span>`,
+    ...(texts.closesAtMs === null ? [] : [`<span>Closes ${DEADLINE.format(texts.closesAtMs)}</span>`]),
+  ];
+  const standing = resultWord(view);
+  const [first] = terms.outcomeNames;
+  const line =
+    standing === null
+      ? `<strong>${chance ?? '–'}</strong> chance${first === 'Yes' ? '' : ` of ${escaped(first)}`}`
+      : `<strong>${escaped(standing)}</strong>`;
+  // `<` could end the script.
+  const json = JSON.stringify(presentMarket(view)).replace(/</g, '\\u003c');
+  return `<div class="layout layout-market">
+        <div class="markets"></div>
+        <main class="main">
+          <section class="head">
+            <p class="head-facts">${facts.join('')}</p>
+            <h1 class="head-question" dir="auto">${escaped(texts.question)}</h1>
+            <p class="head-chance${standing === null ? '' : ' head-over'}">${line}</p>
+          </section>
+          <section class="card chart chart-waiting"></section>
+        </main>
+      </div>
+      <script type="application/json" id="market">${json}</script>`;
 }
 
 /** Makes the page installable. It needs a connection, because trading does. */

@@ -9,6 +9,8 @@ export interface Words {
   readonly path: string;
   /** Path of the share card. */
   readonly cardPath: string;
+  /** The market of the address, which the page shows before its scripts have come. */
+  readonly market?: MarketView;
 }
 
 const TEXT_MAX = 200;
@@ -31,6 +33,7 @@ export function marketWords(markets: readonly MarketView[], name: string): Words
     description: standingOf(market),
     path,
     cardPath: `${path}/card.png`,
+    market,
   };
 }
 

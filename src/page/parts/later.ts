@@ -4,6 +4,7 @@ import { AccountMenu } from './account-menu';
 import { Approvals } from './approvals';
 import { Depth } from './depth';
 import { Discussion } from './discussion';
+import { HowItWorks } from './how';
 import { KeyDialog } from './key-help';
 import { MarketPeople } from './market-people';
 import { MyPosition } from './my-position';
@@ -21,6 +22,7 @@ export const LATER = {
   Approvals,
   Depth,
   Discussion,
+  HowItWorks,
   ExpiryField,
   KeyDialog,
   MarketPeople,

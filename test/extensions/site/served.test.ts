@@ -175,6 +175,20 @@ test('shared links have their own titles, and programs get a problem for dead on
   expect((await ask(manifest.icons[0].src)).status).toBe(200);
 });
 
+test('a market’s page has its question, chance and facts before any script has come, and no text of it is markup', async () => {
+  const { client } = exchange;
+  const question = 'Does </script><b>rain</b> & wind win?';
+  const market = await openMarket(client, ADMIN_TOKEN, { question });
+  const page = (await ask(`/m/${market.slug}`, { accept: 'text/html' })).body.toString();
+  expect(page).toContain('dir="auto">Does &lt;/script&gt;&lt;b&gt;rain&lt;/b&gt; &amp; wind win?</h1>');
+  expect(page).toContain('<p class="head-chance"><strong>–</strong> chance</p>');
+  expect(page).toContain('<span>$0 volume</span>');
+  expect(page).not.toContain('<b>');
+  const [, json = ''] = /<script type="application\/json" id="market">(.*?)<\/script>/.exec(page) ?? [];
+  expect(JSON.parse(json)).toMatchObject({ id: market.id, question });
+  expect((await ask('/m/no-such-market', { accept: 'text/html' })).body.toString()).not.toContain('<h1');
+});
+
 test('the sitemap is made once a minute, however often it is requested, and states its length', async () => {
   const first = await ask('/sitemap.xml');
   expect(first.headers['content-length']).toBe(String(first.body.length));
