@@ -190,7 +190,7 @@ export function marketSteps(at: () => At): void {
     await page().getByTestId('book').waitFor({ state: 'detached' });
   });
 
-  test('the full chart has candles and volume, moves by keys, marks the end of the market, and is remembered', async () => {
+  test('the full chart has candles and volume, zooms by keys, marks the end of the market, and is remembered', async () => {
     const full = page().locator('.chart-full');
     const candles = () => full.getAttribute('data-candles');
     const range = () => full.locator('[data-range]').getAttribute('data-range');
@@ -205,7 +205,7 @@ export function marketSteps(at: () => At): void {
       .waitFor();
     await soon(range).toMatch(/\d/);
     const before = await range();
-    await full.press('ArrowLeft');
+    await full.press('+');
     await eventually(range, (now) => expect(now).not.toBe(before));
     await page().getByRole('button', { name: 'Line', exact: true }).click();
     await page().getByRole('button', { name: '1h', exact: true }).click();
