@@ -170,10 +170,10 @@ describeInBrowser('an operator works without the command line', () => {
     await logged('PATCH /admin/markets/{id}');
     await becomes(market, { description: 'Yes if it is frozen at noon.' });
     await row().getByRole('button', { name: 'Pause' }).click();
-    await logged(`/pause, “${QUESTION}”`);
+    await logged(`Paused “${QUESTION}”`);
     await becomes(market, { status: 'PAUSED' });
-    await row().getByRole('button', { name: 'Resume' }).click();
-    await logged('/resume');
+    await page.getByRole('button', { name: 'Undo: Resume' }).click();
+    await logged(`Resumed “${QUESTION}”`);
     await becomes(market, { status: 'OPEN' });
   });
 
@@ -198,12 +198,13 @@ describeInBrowser('an operator works without the command line', () => {
     await alice.submit(await market(), { side: 'SELL', outcome: 0, pips: 6_000, lots: 1_000 });
     await show('Markets');
     await row().getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Yes if it is frozen at noon.').waitFor();
     await page.getByLabel('Ice').check();
     await page.getByLabel('Evidence').fill('https://lake.test/frozen');
     await page.getByRole('button', { name: 'Go on' }).click();
     await eventually(
       async () => (await page.getByTestId('resolution').textContent()) ?? '',
-      (text) => expect(text).toBe('Result: Ice. 1 holders, $50 to 1 of them, 1 orders cancelled.'),
+      (text) => expect(text).toBe('Result: Ice. 1 holders, $50.00 to 1 of them, 1 orders cancelled.'),
     );
     expect(await violations(page)).toEqual([]);
     await confirm('Ice', 'Resolve the market');
@@ -257,6 +258,13 @@ describeInBrowser('an operator works without the command line', () => {
       'POST /admin/markets',
       'POST /admin/markets',
     ]);
+    await page.getByText(`Resolved “${QUESTION}”: Ice won`).waitFor();
+    await page.getByText('Set the mode to HALTED, “Back at noon.”').waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save this page as CSV' }).click(),
+    ]);
+    expect(readFileSync(await file.path(), 'utf8')).toContain('"Voided “Will it snow in May?”"');
     await show('Overview');
     await page.locator('.figure').filter({ hasText: 'Last auditNothing differs' }).waitFor();
     await show('Settlements');

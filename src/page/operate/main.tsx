@@ -1,13 +1,15 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../cell';
-import { doorWords, hashText, type LogEntry, lastEntry, readAddress, token, useToken } from './api';
+import { act, doorWords, hashText, type LogEntry, lastEntry, readAddress, token, useToken } from './api';
+import { sentenceOf, undoOf } from './log-words';
 import { Markets } from './markets';
 import { attentionOf, Overview, useOverview } from './overview';
 import { Field, Problem, timeWords } from './parts';
 import { People } from './people';
 import { Audit, Log, resultWords } from './records';
 import { Settlements } from './settlements';
+import { useAction } from './use';
 
 const VIEWS = {
   overview: ['Overview', Overview],
@@ -64,6 +66,7 @@ function Console() {
         <h1>{title}</h1>
         <p class="entry" role="status" data-testid="log-entry">
           {last && entryWords(last.entry, last.about)}
+          {last && <Undo entry={last.entry} about={last.about} />}
         </p>
         <Content key={view} overview={overview} />
       </main>
@@ -72,7 +75,28 @@ function Console() {
 }
 
 const entryWords = (entry: LogEntry, about: string | null): string =>
-  `In the log: ${entry.action} ${entry.path}${about === null ? '' : `, “${about}”`}, ${resultWords(entry)}, ${timeWords(entry.at)}, from ${entry.address}.`;
+  `${sentenceOf(entry, about ?? undefined)}. In the log: ${entry.action}, ${resultWords(entry)}, ${timeWords(entry.at)}, from ${entry.address}.`;
+
+/** Takes the latest action back by another one, which has a line of its own in the log. */
+function Undo({ entry, about }: { entry: LogEntry; about: string | null }) {
+  const action = useAction();
+  const undo = entry.code === null ? undoOf(entry) : null;
+  if (!undo) return null;
+  return (
+    <>
+      {' '}
+      <button
+        type="button"
+        class="button button-small"
+        disabled={action.isBusy}
+        onClick={() => void action.run(() => act('POST', undo.path, undefined, about))}
+      >
+        Undo: {undo.words}
+      </button>
+      <Problem text={action.error} />
+    </>
+  );
+}
 
 /** Without a token: the link of `npm start` has it, or the operator types it. */
 function Door() {

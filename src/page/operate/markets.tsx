@@ -1,5 +1,6 @@
 import type { Market } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
+import { dollars, microOf } from '../units';
 import { act, get, nowMs, type Page } from './api';
 import { MarketForm } from './market-form';
 import { Choice, Confirmed, Field, Pager, Problem, Table, timeWords } from './parts';
@@ -71,6 +72,7 @@ export function Markets() {
         <Table
           caption="Markets"
           head={['Market', 'Status', 'Closes', 'Volume today', 'Open interest', 'Actions']}
+          amounts={['Volume today', 'Open interest']}
           empty="No such market."
           rows={list.value.data.map((market) => ({
             key: market.id,
@@ -85,8 +87,8 @@ export function Markets() {
               </>,
               <Status market={market} />,
               timeWords(market.closesAt),
-              `$${market.volume24h}`,
-              market.openInterest,
+              dollars(microOf(market.volume24h)),
+              dollars(microOf(market.openInterest)),
               <RowActions market={market} onDoing={setDoing} onDone={list.again} />,
             ],
           }))}

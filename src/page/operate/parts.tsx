@@ -102,12 +102,14 @@ export function Confirmed({ word, label, action, onConfirm }: ConfirmedProps) {
 interface TableProps {
   readonly caption: string;
   readonly head: readonly string[];
+  /** The columns with amounts, which are compared by their right ends. */
+  readonly amounts?: readonly string[];
   readonly rows: readonly { readonly key: string; readonly cells: readonly ComponentChildren[] }[];
   readonly empty: string;
 }
 
 /** A row is a card on a phone, each cell under the name of its column. */
-export function Table({ caption, head, rows, empty }: TableProps) {
+export function Table({ caption, head, amounts = [], rows, empty }: TableProps) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <table>
@@ -115,7 +117,7 @@ export function Table({ caption, head, rows, empty }: TableProps) {
       <thead>
         <tr>
           {head.map((name) => (
-            <th key={name} scope="col">
+            <th key={name} scope="col" class={amounts.includes(name) ? 'amount' : undefined}>
               {name}
             </th>
           ))}
@@ -125,7 +127,11 @@ export function Table({ caption, head, rows, empty }: TableProps) {
         {rows.map(({ key, cells }) => (
           <tr key={key} data-row={key}>
             {cells.map((content, i) => (
-              <td key={head[i]} data-label={head[i]}>
+              <td
+                key={head[i]}
+                data-label={head[i]}
+                class={amounts.includes(head[i] ?? '') ? 'amount' : undefined}
+              >
                 {content}
               </td>
             ))}
@@ -166,7 +172,24 @@ export const shortHash = (text: string): string =>
   text.length > 14 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
 
 const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-export const timeWords = (iso: string | null): string => (iso === null ? '–' : TIMES.format(Date.parse(iso)));
+
+/** By this device's clock, and by UTC, which logs and colleagues elsewhere use. */
+export function timeWords(iso: string | null): string {
+  if (iso === null) return '–';
+  const at = new Date(iso);
+  return `${TIMES.format(at)} (${at.toISOString().slice(11, 16)} UTC)`;
+}
+
+/** Saves rows as a file; a field that a spreadsheet would read as a formula becomes text. */
+export function saveCsv(name: string, rows: readonly (readonly string[])[]): void {
+  const quoted = (text: string): string => `"${text.replace(/^[=+@\t\r-]/, "'$&").replace(/"/g, '""')}"`;
+  const text = rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.download = `${name}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
 
 export function ageWords(seconds: number | null): string {
   if (seconds === null) return 'none';

@@ -1,5 +1,6 @@
 import type { Balances, Comment, Order } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
+import { dollars, microOf } from '../units';
 import { act, get, type Page } from './api';
 import { Confirmed, Field, Problem, shortHash, Table, timeWords } from './parts';
 import { useAction, useLoaded } from './use';
@@ -61,8 +62,8 @@ function Person({ address }: { address: string }) {
       <dl class="figures">
         {[
           ['First seen', timeWords(joinedAt)],
-          ['Cash', `$${balances.collateral.available}`],
-          ['In orders', `$${balances.collateral.reserved}`],
+          ['Cash', dollars(microOf(balances.collateral.available))],
+          ['In orders', dollars(microOf(balances.collateral.reserved))],
           ['Positions', String(positions)],
           ['Open orders', String(openOrders)],
         ].map(([name, value]) => (

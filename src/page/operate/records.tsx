@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { get, type LogEntry, type Page } from './api';
-import { Pager, Problem, Table, timeWords } from './parts';
-import { useAction, useLoaded } from './use';
+import { marketIn, sentenceOf } from './log-words';
+import { Pager, Problem, saveCsv, Table, timeWords } from './parts';
+import { useAction, useLoaded, useQuestions } from './use';
 
 interface Report {
   readonly ok: boolean;
@@ -61,26 +62,45 @@ export function Log() {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1) ?? '';
   const list = useLoaded(() => get<Page<LogEntry>>('/admin/log', { cursor }), [cursor]);
+  const entries = list.value?.data ?? [];
+  const questions = useQuestions(entries.map(marketIn));
+  const sentence = (entry: LogEntry): string => sentenceOf(entry, questions.get(marketIn(entry) ?? ''));
+  const save = (): void =>
+    saveCsv('operators-log', [
+      ['time', 'what', 'action', 'path', 'body', 'address', 'agent', 'result'],
+      ...entries.map((entry) => [
+        entry.at,
+        sentence(entry),
+        entry.action,
+        entry.path,
+        JSON.stringify(entry.body),
+        entry.address,
+        entry.agent ?? '',
+        resultWords(entry),
+      ]),
+    ]);
   return (
     <>
       <div class="tools">
         <button type="button" class="button" onClick={list.again}>
           Read again
         </button>
+        <button type="button" class="button" disabled={entries.length === 0} onClick={save}>
+          Save this page as CSV
+        </button>
       </div>
       <Problem text={list.error} />
       {list.value && (
         <Table
           caption="Operators' log"
-          head={['When', 'Action', 'On', 'With', 'Who', 'Result']}
+          head={['When', 'What', 'Action', 'Who', 'Result']}
           empty="The log has no action yet."
-          rows={list.value.data.map((entry) => ({
+          rows={entries.map((entry) => ({
             key: entry.id,
             cells: [
               timeWords(entry.at),
+              <span title={`${entry.path} ${JSON.stringify(entry.body)}`}>{sentence(entry)}</span>,
               entry.action,
-              entry.path,
-              JSON.stringify(entry.body),
               `${entry.address}${entry.agent ? `, ${entry.agent.slice(0, 40)}` : ''}`,
               resultWords(entry),
             ],

@@ -1,5 +1,6 @@
 import type { Market } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
+import { dollars, microOf } from '../units';
 import { act, get } from './api';
 import { Confirmed, Field, Problem } from './parts';
 import { useAction, useLoaded } from './use';
@@ -37,6 +38,7 @@ export function Resolve({ market, onDone }: ResolveProps) {
     <section class="panel" aria-labelledby="resolve">
       <h2 id="resolve">Resolve, step 1 of 2</h2>
       <p>{market.question}</p>
+      <p class="hint">{market.description || 'It has no rules.'}</p>
       {market.resolutionSource && (
         <p>
           Source: <a href={market.resolutionSource}>{market.resolutionSource}</a>
@@ -106,8 +108,9 @@ function Second({ market, result, evidence, onDone, onBack }: SecondProps) {
       <Problem text={effect.error} />
       {effect.value && (
         <p class="summary" data-testid="resolution">
-          {result === 'void' ? 'Voided' : `Result: ${name}`}. {effect.value.holders} holders, $
-          {effect.value.payout} to {effect.value.winners} of them, {effect.value.orders} orders cancelled.
+          {result === 'void' ? 'Voided' : `Result: ${name}`}. {effect.value.holders} holders,{' '}
+          {dollars(microOf(effect.value.payout))} to {effect.value.winners} of them, {effect.value.orders}{' '}
+          orders cancelled.
         </p>
       )}
       {evidence !== '' && <p>Evidence: {evidence}</p>}

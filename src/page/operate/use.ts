@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Refused } from './api';
+import { get, Refused } from './api';
 
 export interface Loaded<T> {
   readonly value: T | null;
@@ -64,4 +64,23 @@ export function useAction(): Action {
       }
     },
   };
+}
+
+const questions = new Map<string, string>();
+
+/** The questions of markets by id, as far as they are known; a draft has none here. */
+export function useQuestions(ids: readonly (string | null)[]): ReadonlyMap<string, string> {
+  const [, setRound] = useState(0);
+  const unknown = [...new Set(ids)].filter((id) => id !== null && !questions.has(id)).join(' ');
+  useEffect(() => {
+    for (const id of unknown.split(' ').filter(Boolean))
+      get<{ question: string }>(`/markets/${id}`).then(
+        ({ question }) => {
+          questions.set(id, question);
+          setRound((before) => before + 1);
+        },
+        () => undefined,
+      );
+  }, [unknown]);
+  return questions;
 }

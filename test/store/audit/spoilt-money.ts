@@ -57,6 +57,11 @@ export const spoiltMoney = (stage: Stage): readonly Corruption[] => [
     },
     () => [
       stage.exchange.keys.readers,
+      stage.exchange.keys.sums,
+      ...[...stage.exchange.known.keys()].flatMap((id) => [
+        stage.exchange.keys.holders(id, 0),
+        stage.exchange.keys.holders(id, 1),
+      ]),
       ...stage.exchange.wallets.flatMap((wallet) => [
         stage.exchange.keys.positions(addressBytes(wallet)),
         stage.exchange.keys.journal(addressBytes(wallet)),

@@ -4,8 +4,8 @@
 --
 -- KEYS     1 {x}:readers   2 {x}:out; and, by the wallets, {x}:ps:<address>, {x}:w:<address>, {x}:m:<id>:bal, :h0 and :h1
 -- ARGV     1 shard prefix `{x}:`   2 the journal's name among the readers   3... wallets (20 bytes)
--- Returns  { mark, last, { market, positions, tokens, held Yes, held No }... for each wallet }: the last outbox entry that the journal contains, and
---          the last entry of the outbox; flat lists, a missing value is empty
+-- Returns  { mark, last, { market, positions, tokens, held Yes, held No }... for each wallet }: the last outbox entry that the
+--          journal contains, and the last entry of the outbox; flat lists, a missing value is empty
 -- Bound    all markets of each wallet passed
 
 local shard = ARGV[1]
