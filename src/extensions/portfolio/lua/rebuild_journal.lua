@@ -1,6 +1,7 @@
 #!lua
 -- rebuild_journal: corrects a wallet's journal, its positions and its places among the holders (lib/holders), if no entry was
--- booked for the wallet since they were read, and on the run of Redis from which they were read. A process that writes the journal meanwhile starts again (write_journal).
+-- booked for the wallet since they were read, and on the run of Redis from which they were read. A process that
+-- writes the journal meanwhile starts again (write_journal).
 --
 -- {x}:sum   hash: `rebuilt`, the number of corrections
 --

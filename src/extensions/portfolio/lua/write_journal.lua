@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
 -- write_journal: books the effects of outbox entries on wallets: their positions, the holders of each outcome (lib/holders), their
 -- journals and the mark of the last entry booked, all or nothing. It writes only if the mark is the one that the caller read, on
--- the run of Redis from which the caller read it, and if no position was corrected meanwhile (rebuild_journal). So each entry is booked once, also when processes
--- crash or work at once, and no entry that a failover lost is booked. It runs while memory is out, because the outbox is only
--- trimmed behind its mark.
+-- the run of Redis from which the caller read it, and if no position was corrected meanwhile (rebuild_journal). So each
+-- entry is booked once, also when processes crash or work at once, and no entry that a failover lost is booked. It runs while
+-- memory is out, because the outbox is only trimmed behind its mark.
 --
 -- {x}:sum   hash: `holders`, 1 when every position is among the holders: the journal has written them from the first entry on, or
 --           every wallet has been rebuilt since
