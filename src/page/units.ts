@@ -29,6 +29,10 @@ const trimmed = (value: number, decimals: number): string => value.toFixed(decim
 /** "62¢", "62.5¢". */
 export const cents = (pips: number): string => `${trimmed(pips / 100, 2)}¢`;
 
+/** "62.3¢" where there is little room: hundredths of a cent matter only next to 0 and to a dollar. */
+export const shortCents = (pips: number): string =>
+  pips < WHOLE_CENT_PIPS || pips > PIPS_ONE - WHOLE_CENT_PIPS ? cents(pips) : `${trimmed(pips / 100, 1)}¢`;
+
 /** An average price in cents, with up to two decimals: "61.83¢". */
 export const centsOf = (price: Decimal): string => `${trimmed(Number(price) * 100, 2)}¢`;
 

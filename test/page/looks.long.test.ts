@@ -14,6 +14,8 @@ import { eventually, soon } from '../support/waiting';
 
 /** How much parts of the page have moved; from here on a browser calls it "needs improvement". */
 const SHIFT_MAX = 0.1;
+/** One row of buttons. */
+const ROW_PX_MAX = 60;
 const SUM_SHIFTS = `
   let sum = 0;
   const add = (shifts) => { for (const { value } of shifts) sum += value; };
@@ -66,6 +68,29 @@ describeInBrowser('how the page looks', () => {
       await close(visit);
     },
   );
+
+  test('on a phone the market comes first under a head of one row, the list is behind Markets, and the sheet has the question', async () => {
+    const visit = await stage.open({ viewport: NARROW, hasTouch: true, isMobile: true });
+    const { page, ticket } = visit;
+    const question = (await page.locator('h1').textContent()) ?? '';
+    expect(await page.locator('nav.markets').isVisible()).toBe(false);
+    const topOf = async (selector: string) => (await page.locator(selector).boundingBox())?.y ?? Number.NaN;
+    const rowOf = async (selector: string) => (await page.locator(selector).boundingBox())?.height;
+    expect(await rowOf('.top')).toBeLessThanOrEqual(ROW_PX_MAX);
+    expect(await topOf('h1')).toBeLessThan(NARROW.height / 4);
+    const bar = page.getByLabel('On this phone');
+    await bar.getByRole('button', { name: /^Yes/ }).tap();
+    await ticket.getByText(question, { exact: true }).waitFor();
+    await ticket.getByRole('button', { name: 'Back to the market' }).tap();
+    await takeTestWallet(visit);
+    expect(await rowOf('.top')).toBeLessThanOrEqual(ROW_PX_MAX);
+    await place(visit, { type: 'IOC', price: '60', shares: '3' });
+    await page.locator('.position').waitFor();
+    expect(await topOf('.mine')).toBeLessThan(await topOf('.activity'));
+    await bar.getByRole('link', { name: 'Markets' }).tap();
+    await page.locator('.markets-page').getByText(question).first().waitFor();
+    await close(visit);
+  });
 
   test('the ticket is within reach on a phone, and the reason of a refusal can be read there', async () => {
     const visit = await stage.open({ viewport: PHONE, hasTouch: true, isMobile: true });

@@ -7,7 +7,7 @@ import { facing } from '../order-draft';
 import { nameOf } from '../outcome-names';
 import { inPage, openSheet } from '../route';
 import { outcome, side } from '../ticket-state';
-import { cents } from '../units';
+import { shortCents } from '../units';
 
 const INDEXES: readonly OutcomeIndex[] = [0, 1];
 
@@ -32,7 +32,7 @@ export const TradeBar = ({ shown }: { readonly shown: Shown | null }) => {
             class={`button button-outcome-${index}`}
             onClick={() => open(index)}
           >
-            {nameOf(shown.market, index)} {best(index) ? cents(best(index)?.pips ?? 0) : ''}
+            {nameOf(shown.market, index)} {best(index) ? shortCents(best(index)?.pips ?? 0) : ''}
           </button>
         ))}
       <a href="/explore" onClick={inPage('/explore')}>
