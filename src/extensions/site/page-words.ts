@@ -14,6 +14,8 @@ export interface Words {
 }
 
 const TEXT_MAX = 200;
+/** Half of a character of two code units. */
+const HALF_AT_END = /[\ud800-\udbff]$/;
 
 export const marketNamed = (markets: readonly MarketView[], name: string): MarketView | undefined =>
   indexOf(markets).byName.get(name);
@@ -39,7 +41,7 @@ export function marketWords(markets: readonly MarketView[], name: string): Words
 
 function standingOf(market: MarketView): string {
   const { terms, texts, state } = market;
-  const said = texts.description.replace(/\s+/g, ' ').slice(0, TEXT_MAX);
+  const said = texts.description.replace(/\s+/g, ' ').slice(0, TEXT_MAX).replace(HALF_AT_END, '');
   const result = resultWord(market);
   if (result !== null) return `${result}. ${said}`;
   const chance = formatChance(state, terms.tickPips);

@@ -126,7 +126,7 @@ async function checkEvents(
   for (const slug of new Set([...counted.keys(), ...Object.keys(stored)])) {
     const { count = 0, title = null } = counted.get(slug) ?? {};
     const found = stored[slug] ?? 'none';
-    const [, number, name] = /^(\d+) (.*)$/.exec(found) ?? [];
+    const [, number, name] = /^(\d+) (.*)$/s.exec(found) ?? [];
     const isSame = (title === null ? hasNew : name === title) && Number(number) === count;
     const isGrown = hasNew && (title === null || name === title) && Number(number) > count;
     if (isSame || isGrown) continue;

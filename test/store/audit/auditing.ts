@@ -51,7 +51,9 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
     await clock.measure();
     const question = `q ${randomBytes(6).toString('hex')}`;
     const closesAtMs = Date.now() + 3_600_000;
-    const market = await markets.create({ question, feeRateBps, closesAtMs, minOrderLots: lots(1) });
+    // A title may have more than one line.
+    const event = { slug: 'audited', title: 'one\ntwo\u2028three' };
+    const market = await markets.create({ question, feeRateBps, closesAtMs, minOrderLots: lots(1), event });
     known.set(market.terms.id, market);
     return market;
   }
