@@ -132,6 +132,12 @@ async function connectionsOf(server: RedisClient): Promise<string[] | null> {
     .filter((line) => line.startsWith('id=') && !/ flags=[MS] | cmd=client|name=sentinel-/.test(line));
 }
 
+/** Null when there is no answer, as for `connectionsOf`. */
+async function roleOf(server: RedisClient): Promise<unknown> {
+  const reply = await server.call('ROLE').catch(() => null);
+  return Array.isArray(reply) ? reply[0] : null;
+}
+
 /** The port of the primary, as the first Sentinel knows it. */
 async function addressOf({ sentinel }: Scene): Promise<number> {
   const [, port] = (await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', PRIMARY_NAME)) as string[];
@@ -203,6 +209,8 @@ test(
             'the replica is promoted',
             async () => (await addressOf(scene)) === scene.nodes[1].port,
           );
+          // Until then it accepts writes that are lost with DURABILITY=always.
+          await until('the former primary follows', async () => (await roleOf(former)) === 'slave');
         },
         async () => {
           await until(
