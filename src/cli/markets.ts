@@ -1,8 +1,11 @@
 import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
-import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
+import type { Market } from '../exchange/facts';
+import type { MarketId, MarketStatus, MarketTerms, OutcomeIndex } from '../exchange/market';
 import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
+import { partAt } from '../store/lists/list';
+import { previewEnding } from '../store/markets/ending-preview';
 import { readResolveDelay } from '../store/markets/resolve-delay';
 import { presentOwnMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
@@ -28,15 +31,18 @@ async function presented({ reads, placement }: CliStore, id: MarketId): Promise<
   return presentOwnMarket(await reads.view(id), await placement.shownOf(id));
 }
 
+const idOf = async (store: CliStore, name: string): Promise<MarketId> =>
+  (await marketOf(store, name)).terms.id;
+
 /** Finds a market by id, slug or condition id. Throws MARKET_NOT_FOUND. */
-async function idOf({ reads }: CliStore, name: string): Promise<MarketId> {
+async function marketOf({ reads }: CliStore, name: string): Promise<Market> {
   const market = await reads.market(name);
   if (!market)
     throw new Refusal(
       'MARKET_NOT_FOUND',
       `there is no market ${JSON.stringify(name)}; see: exchange markets list`,
     );
-  return market.terms.id;
+  return market;
 }
 
 /** The body of POST /admin/markets, and the checks of it. */
@@ -133,19 +139,16 @@ export const forGood =
 export const resolveMarket =
   (
     name: string,
-    sent: { readonly outcomeIndex: OutcomeIndex; readonly evidence?: string; readonly confirm?: string },
+    { outcome, ...sent }: { readonly outcome: string; readonly evidence?: string; readonly confirm?: string },
     isSure: boolean,
   ): Command =>
   async (run) => {
-    const body = resolveShape.parse(sent);
+    const market = await marketOf(run.store, name);
+    const body = resolveShape.parse({ outcomeIndex: outcomeOf(market.terms, outcome), ...sent });
     const { outcomeIndex, evidence } = body;
     await checkDelay(run.store);
-    const market = await run.store.reads.market(await idOf(run.store, name));
-    if (market) checkConfirm(market.terms, body);
-    if (!isSure && body.confirm === undefined) {
-      const outcome = JSON.stringify(market?.terms.outcomeNames[outcomeIndex]);
-      await confirmEnd(run, `resolve ${name}: ${outcome} has won, and every holder is paid`, name);
-    }
+    checkConfirm(market.terms, body);
+    if (!isSure && body.confirm === undefined) await confirmEnd(run, 'resolve', market, outcomeIndex);
     const act = (markets: CliStore['markets'], id: MarketId) => markets.resolve(id, outcomeIndex, evidence);
     return change(name, PATHS.adminResolve, body, act)(run);
   };
@@ -153,8 +156,9 @@ export const resolveMarket =
 export const voidMarket =
   (name: string, isSure: boolean): Command =>
   async (run) => {
+    const market = await marketOf(run.store, name);
     await checkDelay(run.store);
-    if (!isSure) await confirmEnd(run, `void ${name}: every token is paid a half`, name);
+    if (!isSure) await confirmEnd(run, 'void', market, null);
     return change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null))(run);
   };
 
@@ -169,11 +173,35 @@ async function checkDelay(store: CliStore): Promise<void> {
   );
 }
 
-/** Says until when the result can be taken back. */
-function confirmEnd(run: Run, what: string, name: string): Promise<void> {
-  const { resolveDelayMs } = run.store.config;
-  if (resolveDelayMs === 0) return run.confirm(what);
-  const until = `${resolveDelayMs / 1_000} s later; until then "markets unresolve ${name}" takes it back`;
+const ALIASES: Readonly<Record<string, OutcomeIndex>> = { yes: 0, no: 1, '0': 0, '1': 1 };
+
+/** The names of a market come first, because "Yes" may be its second one. */
+function outcomeOf({ outcomeNames }: MarketTerms, text: string): OutcomeIndex {
+  const small = text.toLowerCase();
+  const named = [0, 1].filter((index) => outcomeNames[index]?.toLowerCase() === small);
+  const exact = outcomeNames.indexOf(text);
+  // Two names may differ in their capitals only.
+  const index = exact >= 0 || named.length > 1 ? exact : (named[0] ?? ALIASES[small]);
+  if (index === 0 || index === 1) return index;
+  const names = outcomeNames.map((name) => JSON.stringify(name)).join(' or ');
+  throw new Refusal('INVALID_REQUEST', `--outcome must be ${names}, not ${JSON.stringify(text)}`);
+}
+
+/** Names what would be wrong in the wrong market, and until when the result can be taken back. */
+async function confirmEnd(
+  run: Run,
+  verb: 'resolve' | 'void',
+  { terms: { id, slug, outcomeNames }, texts: { question } }: Market,
+  outcome: OutcomeIndex | null,
+): Promise<void> {
+  const { config, redis, partitions, placement } = run.store;
+  const { keys } = partAt(partitions, await placement.partitionOf(id));
+  const { holders, winners } = await previewEnding({ redis, keys }, id, outcome);
+  const result =
+    outcome === null ? 'every token is paid a half' : `${JSON.stringify(outcomeNames[outcome])} has won`;
+  const what = `${verb} ${slug}, ${JSON.stringify(question)}: ${result}, which pays ${winners} of ${holders} holders`;
+  if (config.resolveDelayMs === 0) return run.confirm(what);
+  const until = `${config.resolveDelayMs / 1_000} s later; until then "markets unresolve ${slug}" takes it back`;
   return run.confirm(`${what} ${until}`, false);
 }
 

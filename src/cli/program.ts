@@ -137,16 +137,11 @@ function addMarkets(program: Commander, choose: Choose): void {
     .description(
       'resolve a market: after RESOLVE_DELAY its resting orders are cancelled and every holder is paid',
     )
-    .addOption(
-      new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
-    )
+    .requiredOption('--outcome <name>', 'the name of the outcome that won')
     .option('--evidence <url>', 'https: the page that shows it')
     .option('--confirm <name>', 'the name of the outcome that won, in place of --yes')
     .option('--yes', SURE)
-    .action((name: string, { outcome, yes = false, ...rest }: Resolving) => {
-      const outcomeIndex = outcome === 'yes' || outcome === '0' ? 0 : 1;
-      choose(resolveMarket(name, { outcomeIndex, ...rest }, yes));
-    });
+    .action((name: string, { yes = false, ...sent }: Resolving) => choose(resolveMarket(name, sent, yes)));
   markets
     .command('void <market>')
     .description('end a market without a winner and pay a half for each token, after RESOLVE_DELAY')

@@ -47,7 +47,7 @@ test('a command that pays asks at a terminal, and needs --yes elsewhere, because
   expect([piped.code, piped.err]).toEqual([2, expect.stringMatching(/repeat the command with --yes/)]);
   const hasty = await atTerminal('y', ...resolve);
   expect([hasty.code, hasty.err]).toEqual([2, 'error: nothing was done\n']);
-  expect(hasty.asked).toMatch(/^resolve one: "Yes" has won, and every holder is paid\. /);
+  expect(hasty.asked).toMatch(/^resolve one, "Which one\?": "Yes" has won, which pays 0 of 0 holders\. /);
   expect(await statusOf('one')).toBe('OPEN');
   expect((await atTerminal('yes', ...resolve)).code).toBe(0);
   expect(await statusOf('one')).toBe('RESOLVED');

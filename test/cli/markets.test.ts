@@ -51,7 +51,7 @@ test('commands lead a market from its draft to its end, and the web processes se
     'resolve',
     created.conditionId,
     '--outcome',
-    'yes',
+    'sNOW',
     '--evidence',
     'https://snow.test/1',
     '--confirm',
@@ -125,6 +125,8 @@ test('the audit reports in words and as JSON, and its exit code shows whether it
 
 test('a mistyped command prints one line and changes nothing', async () => {
   await shell.json('markets', 'create', 'Will it hail?', '--slug', 'hail');
+  const bob = createTrader(exchange.client, await domainOf(exchange.client));
+  expect((await bob.post('/markets/hail/split', { size: '10' })).status).toBe(200);
   const before = (await admin('/admin/log')).body.data.length;
   const bad: readonly (readonly [code: number, told: RegExp, words: readonly string[]])[] = [
     [2, /./, []],
@@ -132,14 +134,22 @@ test('a mistyped command prints one line and changes nothing', async () => {
     [2, /unknown option '--jsn'/, ['audit', '--jsn']],
     [2, /too many arguments/, ['audit', 'now']],
     [2, /missing required argument 'market'/, ['markets', 'pause']],
-    [2, /--outcome <outcome>' not specified/, ['markets', 'resolve', 'snow', '--yes']],
-    [2, /Allowed choices are yes, no, 0, 1/, ['markets', 'resolve', 'snow', '--outcome', 'Yes']],
+    [2, /--outcome <name>' not specified/, ['markets', 'resolve', 'snow', '--yes']],
+    [
+      3,
+      /--outcome must be "Snow" or "None", not "Rain"/,
+      ['markets', 'resolve', 'snow', '--outcome', 'Rain'],
+    ],
     [
       3,
       /INVALID_REQUEST: confirm must be "No"/,
       ['markets', 'resolve', 'hail', '--outcome', 'no', '--confirm', 'Yes'],
     ],
-    [2, /resolve hail: "No" has won.*--yes/, ['markets', 'resolve', 'hail', '--outcome', 'no']],
+    [
+      2,
+      /resolve hail, "Will it hail\?": "No" has won, which pays 1 of 1 holders: .*--yes/,
+      ['markets', 'resolve', 'hail', '--outcome', 'no'],
+    ],
     [2, /Allowed choices are NORMAL/, ['mode', 'normal']],
     [2, /hexadecimal/, ['settlements', 'acknowledge', 'x', '--tx', '0x12']],
     [3, /MARKET_NOT_FOUND: there is no market "sonw"/, ['markets', 'close', 'sonw', '--yes']],

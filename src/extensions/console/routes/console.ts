@@ -4,11 +4,11 @@ import { MARKET_STATUSES, type MarketId, type OutcomeIndex } from '../../../exch
 import type { Context } from '../../../http/context';
 import { type AnyEndpoint, ok, parameter, read } from '../../../http/endpoint';
 import { isEnded, warningsOf } from '../../../http/warnings';
+import type { EndingPreview } from '../../../store/markets/ending-preview';
 import { presentOwnMarket } from '../../../wire/answers/market';
 import { PAGE_SIZES } from '../../../wire/pages';
 import { PATHS } from '../../../wire/paths';
 import { choiceOf, cursorOf, limitOf, offsetOf, resultOf, textOf } from '../../../wire/queries';
-import type { EndingPreview } from '../store/ending';
 import type { Overview } from '../store/overview';
 import { presentEnding, presentOverview } from '../wire/answers';
 import { CONSOLE_PATHS } from '../wire/paths';

@@ -1,4 +1,4 @@
-import { previewEnding } from '../../../../src/extensions/console/store/ending';
+import { previewEnding } from '../../../../src/store/markets/ending-preview';
 import { CHAIN_CASH, CHAIN_TOKENS, SETTLEMENT } from '../../../../src/store/records/layout';
 import { settlementName } from '../../../../src/store/records/settlement';
 import type { RunScript } from '../../../../src/store/redis/scripts';

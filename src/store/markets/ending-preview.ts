@@ -1,7 +1,7 @@
-import { type MarketId, type OutcomeIndex, payoutHalves } from '../../../exchange/market';
-import { FEE_ACCOUNT, heldTokens } from '../../../store/records/account';
-import type { Keys } from '../../../store/redis/keys';
-import type { RedisClient } from '../../../store/redis/scripts';
+import { type MarketId, type OutcomeIndex, payoutHalves } from '../../exchange/market';
+import { FEE_ACCOUNT, heldTokens } from '../records/account';
+import type { Keys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 
 /** The effect of a resolution, at the moment of the read. */
 export interface EndingPreview {
