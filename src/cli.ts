@@ -53,6 +53,8 @@ runCli(process.argv.slice(2), {
       else process.stdout.once('drain', resolve);
     }),
   err: (text) => process.stderr.write(text),
+  // NO_COLOR and TERM=dumb count here, too.
+  isColoured: process.stdout.isTTY && process.stdout.hasColors(),
   ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
 }).then((code) => {
   process.exitCode = code;

@@ -4,7 +4,7 @@ import { type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
 /** Prints one line for each check; exit 1 when a check fails. */
-export const doctor: Command = async ({ store, say }) => {
+export const doctor: Command = async ({ store, ...speaker }) => {
   const { config, clock, operations, extensions } = store;
   const [isProduction, { replicas }] = [config.nodeEnv === 'production', config];
   const silences = await operations.silences();
@@ -16,18 +16,23 @@ export const doctor: Command = async ({ store, say }) => {
     ...(await Promise.all(added)).flat(),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
-  await printChecks(checks, say);
+  await printChecks(checks, speaker);
   return isFit ? EXIT.done : EXIT.found;
 };
 
 /** The only report when Redis does not respond. */
-export async function doctorWithoutRedis({ say }: Speaker, why: string): Promise<ExitCode> {
-  await printChecks([{ name: 'redis', verdict: 'fail', detail: why }], say);
+export async function doctorWithoutRedis(speaker: Speaker, why: string): Promise<ExitCode> {
+  await printChecks([{ name: 'redis', verdict: 'fail', detail: why }], speaker);
   return EXIT.broken;
 }
 
-const printChecks = (checks: readonly Check[], say: Speaker['say']): Promise<void> =>
+const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+const printChecks = (checks: readonly Check[], { say, paint }: Speaker): Promise<void> =>
   say(
     { ok: checks.every(({ verdict }) => verdict !== 'fail'), checks },
-    table(checks.map(({ name, verdict, detail }) => [verdict, name, detail])),
+    table(checks.map(({ name, verdict, detail }) => [verdict, name, detail])).map((line, row) => {
+      const { verdict } = checks[row] as Check;
+      return paint(STYLES[verdict], verdict) + line.slice(verdict.length);
+    }),
   );

@@ -17,7 +17,7 @@ import {
   resolveShape,
 } from '../wire/requests/operator';
 import { afterwards, lookOrRepeat, recorded } from './action';
-import { type CliStore, type Command, EXIT, type Run } from './store';
+import { type CliStore, type Command, EXIT, type Run, type Speaker } from './store';
 import { table } from './table';
 
 type Presented = ReturnType<typeof presentOwnMarket>;
@@ -25,7 +25,8 @@ type Presented = ReturnType<typeof presentOwnMarket>;
 /** Markets read at a time. */
 const AT_ONCE = 20;
 
-const line = (market: Presented): string => `${market.id}  ${market.status}  ${market.question}`;
+const line = ({ id, status, question }: Presented, { paint }: Speaker): string =>
+  `${paint('dim', id)}  ${status}  ${question}`;
 
 async function presented({ reads, placement }: CliStore, id: MarketId): Promise<Presented> {
   return presentOwnMarket(await reads.view(id), await placement.shownOf(id));
@@ -48,7 +49,7 @@ async function marketOf({ reads }: CliStore, name: string): Promise<Market> {
 /** The body of POST /admin/markets, and the checks of it. */
 export const createMarket =
   (body: Readonly<Record<string, unknown>>): Command =>
-  async ({ store, say }) => {
+  async ({ store, ...speaker }) => {
     const words = newMarketShape.parse(body);
     const doing = {
       action: `POST ${PATHS.adminMarkets}`,
@@ -60,13 +61,13 @@ export const createMarket =
       store.markets.create(newMarketOf(words, checksumAddress)),
     );
     const market = await afterwards(presented(store, terms.id));
-    await say(market, [line(market)]);
+    await speaker.say(market, [line(market, speaker)]);
     return EXIT.done;
   };
 
 export const listMarkets =
   (status: MarketStatus | undefined): Command =>
-  async ({ store, say }) => {
+  async ({ store, say, paint }) => {
     const all: Presented[] = [];
     const stored = store.partitions.map(({ keys }) => store.redis.hkeys(keys.markets));
     const ids = (await Promise.all(stored)).flat();
@@ -97,7 +98,9 @@ export const listMarkets =
           ...[market.bestBid ?? '-', market.bestAsk ?? '-', market.volume],
           ...[market.closesAt ?? '-', market.question],
         ]),
-      ]),
+      ]).map((text, row) =>
+        text.replace(rows[row - 1]?.id ?? text, (id) => (row === 0 ? id : paint('dim', id))),
+      ),
     );
     return EXIT.done;
   };
@@ -211,7 +214,7 @@ function change(
   body: unknown,
   act: (markets: CliStore['markets'], id: MarketId) => Promise<void>,
 ): Command {
-  return async ({ store, say }: Run) => {
+  return async ({ store, ...speaker }: Run) => {
     const id = await idOf(store, name);
     const doing = {
       action: `POST ${path}`,
@@ -221,7 +224,7 @@ function change(
     };
     await recorded(store, doing, () => act(store.markets, id));
     const market = await afterwards(presented(store, id));
-    await say(market, [line(market)]);
+    await speaker.say(market, [line(market, speaker)]);
     return EXIT.done;
   };
 }

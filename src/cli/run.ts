@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { isFull } from '../store/redis/unreachable';
@@ -74,6 +75,7 @@ function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
   return {
     isJson,
     line,
+    paint: (style, text) => (deps.isColoured ? styleText(style, text, { validateStream: false }) : text),
     confirm: async (what, isForGood = true) => {
       const [note, ending] = isForGood
         ? (['this cannot be undone; ', ' This cannot be undone.'] as const)

@@ -15,6 +15,8 @@ export interface CliDeps {
   /** Writes the text; resolves when the reader is ready for more. */
   out(text: string): Promise<void>;
   err(text: string): void;
+  /** Whether `out` shows colours. */
+  readonly isColoured?: boolean;
   /** Asks at a terminal, and resolves with the line that the user typed. */
   ask?(question: string): Promise<string>;
 }
@@ -45,6 +47,8 @@ export interface Run {
   line(text: string): Promise<void>;
   /** Asks before a command that cannot be undone. Rejects with NotConfirmed when the answer is no or there is no terminal. */
   confirm(what: string, isForGood?: boolean): Promise<void>;
+  /** Marks a part of a line on a terminal with colours. */
+  paint(style: 'green' | 'yellow' | 'red' | 'dim', text: string): string;
   /** Prints the value with --json, else the lines. */
   say(value: unknown, lines: readonly string[]): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { Redis } from 'ioredis';
 import { freePort } from '../../src/local/ports';
 import type { RunningRedis } from '../../src/local/redis';
@@ -47,6 +48,15 @@ test('doctor passes a suitable Redis', async () => {
   expect(lines.length).toBeGreaterThan(11);
   for (const line of lines) expect(line).toMatch(/^(ok |warn +round trip)/);
   expect(out).toMatch(/^ok +connections +\d+ of 10000, .* room for 17\d\d more web processes$/m);
+});
+
+test('on a terminal the verdicts have colours, and JSON has none', async () => {
+  const plain = await createShell(server.url).exchange('doctor');
+  const shell = createShell(server.url, {}, true);
+  const { out } = await shell.exchange('doctor');
+  expect(out).toContain('\x1b[32mok\x1b[39m');
+  expect(stripVTControlCharacters(out).split('\n').length).toBe(plain.out.split('\n').length);
+  expect((await shell.exchange('doctor', '--json')).out).not.toContain('\x1b');
 });
 
 test('doctor names unfit settings, and fails in production', async () => {

@@ -71,6 +71,9 @@ test('commands lead a market from its draft to its end, and the web processes se
   ).toEqual([created.id]);
   expect(await shell.json('markets', 'list', '--status', 'OPEN')).toEqual([]);
   expect((await shell.json('markets', 'show', 'snow')).id).toBe(created.id);
+  expect((await createShell(exchange.redis.url, {}, true).exchange('markets', 'list')).out).toMatch(
+    /^ID {8}STATUS .*\n.{4}\w{8}.{5} {2}RESOLVED /,
+  );
   expect((await shell.exchange('markets', 'list')).out).toMatch(
     /^ID {8}STATUS .*\n\w{8} {2}RESOLVED .* Will it snow\?\n$/,
   );
@@ -119,6 +122,8 @@ test('the audit reports in words and as JSON, and its exit code shows whether it
   expect(broken.out).toMatch(/^KIND .*\nCOLLATERAL_TOTAL .*\n1 differences in .*\n$/);
   const report = JSON.parse((await shell.exchange('--json', 'audit')).out);
   expect(report).toEqual((await admin('/admin/audit')).body);
+  const { out } = await createShell(redis.url, {}, true).exchange('audit');
+  expect(out).toContain('\x1b[31m1 differences\x1b[39m in ');
   await client.hincrby('{x0}:sum', 'granted', -1_000_000);
   client.disconnect();
 });

@@ -12,12 +12,13 @@ export interface Said {
 }
 
 /** Runs the command line within the test's process, as src/cli.ts does. */
-export function createShell(redisUrl: string, env: Environment = {}) {
+export function createShell(redisUrl: string, env: Environment = {}, isColoured = false) {
   async function exchange(...words: string[]): Promise<Said> {
     const said = { out: '', err: '' };
     const code = await runCli(words, {
       version: PROGRAM.version,
       extensions: commandsOf(EXTENSIONS),
+      isColoured,
       open: () => {
         const config = loadConfig({
           NODE_ENV: 'test',

@@ -7,7 +7,7 @@ import { verifyAll } from '../../archive/cli/archives';
 /** Prints the differences; exit 1 when it finds one. With the archive it reads both stores. */
 export const audit =
   (withArchive: boolean): Command =>
-  async ({ store, say }) => {
+  async ({ store, say, paint }) => {
     const found = await store.audit();
     const archivedReads = withArchive ? await verifyAll(store) : null;
     const report = presentAudit(found, checksumAddress);
@@ -28,7 +28,9 @@ export const audit =
       : looked;
     await say({ ...report, ok, differences, ...(archived ? { archived } : {}) }, [
       ...differenceTable(differences),
-      ok ? `ok: ${all}` : `${differences.length} differences in ${all}`,
+      ok
+        ? `${paint('green', 'ok')}: ${all}`
+        : `${paint('red', `${differences.length} differences`)} in ${all}`,
     ]);
     return ok ? EXIT.done : EXIT.found;
   };
