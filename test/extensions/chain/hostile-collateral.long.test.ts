@@ -72,7 +72,7 @@ describe('collateral that the seller cannot receive', () => {
     expect(await world.balance(other, COLLATERAL)).toBe(6n * ONE);
   });
 
-  test('is not used up when the token begins to take fees: no split and no escrow comes out of it', async () => {
+  test('stays whole when the token begins to take fees: nothing is split or kept out of it', async () => {
     expect(await settle()).toEqual(['settled']);
     await behave('takesFee', maker.address);
     expect(await settle(true)).toEqual(['CollateralNotExact']);
