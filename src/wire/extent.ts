@@ -8,6 +8,7 @@ import type Joi from 'joi';
 export interface Extent {
   /** Null for a value that is no object. */
   readonly members: ReadonlyMap<string, Extent> | null;
+  readonly required: boolean;
   /** The items of a list; null for a value that is no list. */
   readonly items: { readonly most: number; readonly each: Extent } | null;
 }
@@ -31,6 +32,7 @@ function describedExtent(description: Joi.Description): Extent {
   )?.args?.limit;
   const [item] = (description.items ?? []) as Joi.Description[];
   return {
+    required: (description.flags as { presence?: string } | undefined)?.presence === 'required',
     members: keys ? new Map(Object.entries(keys).map(([name, one]) => [name, describedExtent(one)])) : null,
     items:
       description.type === 'array' && most !== undefined && item !== undefined
@@ -50,7 +52,11 @@ export function excessOf(
   const { members } = extent;
   if (members === null) return null;
   const names = Object.keys(value);
-  if (names.length > members.size) return unknownOf(names, members, path);
+  if (names.length > members.size) {
+    // An order without its wrapper lacks `order`; that its thirteen members are unknown says nothing more.
+    const missing = missingOf(value, members, path);
+    return missing.length > 0 ? missing : unknownOf(names, members, path);
+  }
   for (const [name, inner] of members) {
     const member = (value as Record<string, unknown>)[name];
     // Most members are texts, for which no path is made.
@@ -73,6 +79,16 @@ function excessOfList(
     if (found) return found;
   }
   return null;
+}
+
+function missingOf(
+  value: object,
+  members: ReadonlyMap<string, Extent>,
+  path: readonly string[],
+): FieldError[] {
+  return [...members]
+    .filter(([name, { required }]) => required && !Object.hasOwn(value, name))
+    .map(([name]) => ({ path: [...path, name].join('.'), message: 'is required' }));
 }
 
 function unknownOf(

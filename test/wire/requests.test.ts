@@ -41,6 +41,16 @@ test('an order with all its members is accepted', () => {
   expect(submitShape.parse(body)).toEqual(body);
 });
 
+test('an order without its wrapper is told that `order` is required, and nothing else', () => {
+  const { code, message, extra } = refusal(order);
+  expect([code, message, extra]).toEqual([
+    'INVALID_REQUEST',
+    'order is required',
+    { errors: [{ path: 'order', message: 'is required' }] },
+  ]);
+  expect(paths(withOrder({ wrong: '1' }))).toEqual(['order.wrong']);
+});
+
 test('uint256 members have one spelling, below 2^256', () => {
   const most = (2n ** 256n - 1n).toString();
   for (const name of ['salt', 'tokenId', 'makerAmount', 'takerAmount', 'expiration', 'nonce', 'feeRateBps']) {
