@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import './app/source-maps';
 import { createInterface } from 'node:readline/promises';
-import { chosenExtensions, commandsOf, type Extension } from './app/extensions';
+import { chosenExtensions, chosenProblems, commandsOf, type Extension } from './app/extensions';
 import { PROGRAM } from './app/process';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
-import { loadConfig, processEnvironment } from './config/load';
+import { type Config, loadConfig, processEnvironment } from './config/load';
 import { misspelt } from './config/misspelt';
 import { reportAndExit } from './config/report';
 import { parseExtensions } from './config/values';
@@ -18,11 +18,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : EXIT_BROKEN),
 );
 
-/** The help needs no other variable. */
+const config = (): Config => loadConfig(processEnvironment(), 'other', chosenProblems);
+
+/** The help needs no other variable; a bad name is reported with everything else that is wrong. */
 function extensions(): readonly Extension[] {
-  const text = processEnvironment().EXTENSIONS?.trim() || 'all';
   try {
-    return chosenExtensions({ extensions: parseExtensions(text) });
+    const extensions = parseExtensions(processEnvironment().EXTENSIONS?.trim() || 'all');
+    return chosenExtensions(chosenProblems({ extensions }).length > 0 ? config() : { extensions });
   } catch (error) {
     return reportAndExit(error);
   }
@@ -41,11 +43,11 @@ runCli(process.argv.slice(2), {
   extensions: commandsOf(extensions()),
   version: PROGRAM.version,
   open: async () => {
-    const config = loadConfig(processEnvironment(), 'other');
+    const loaded = config();
     for (const { variable, known } of misspelt(processEnvironment()))
       process.stderr.write(`there is no variable ${variable}; did you mean ${known}?\n`);
     // Commands print answers and errors; log records would mix with them.
-    return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
+    return openStore(loaded, createLogger({ ...loaded, logLevel: 'silent' }, 'cli'));
   },
   out: (text) =>
     new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { chosenProblems } from '../src/app/extensions';
 import { type Environment, loadConfig } from '../src/config/load';
 import { misspelt } from '../src/config/misspelt';
 import { ConfigError, type ConfigProblem } from '../src/config/report';
@@ -301,6 +302,39 @@ describe('refused values', () => {
       'PORT',
       'PUBLIC_BASE_URL',
       'REDIS_URL',
+    ]);
+  });
+
+  it('rules between variables are reported with the bad ones, and each name in EXTENSIONS has a row', () => {
+    const env = {
+      PORT: 'x',
+      FUNDS: 'chain',
+      SHARDS: '2',
+      ARCHIVE_URL: 'bad',
+      DURABILITY: 'replicated',
+      EXTENSIONS: 'site,nothing,archive',
+    };
+    const rows = (): string[] => {
+      try {
+        loadConfig(env, 'web', chosenProblems);
+      } catch (error) {
+        if (error instanceof ConfigError)
+          return error.rows.map(({ variable, given }) => `${variable} ${given}`);
+      }
+      throw new Error('accepted');
+    };
+    expect(rows().sort()).toEqual([
+      'ARCHIVE_URL (hidden)',
+      'CHAIN_RPC_URL (unset)',
+      'COLLATERAL_ADDRESS (unset)',
+      'CONDITIONAL_TOKENS_ADDRESS (unset)',
+      'DURABILITY replicated',
+      'EXCHANGE_ADDRESS (unset)',
+      'EXTENSIONS archive',
+      'EXTENSIONS nothing',
+      'ORACLE_ADDRESS (unset)',
+      'PORT x',
+      'SHARDS 2',
     ]);
   });
 });

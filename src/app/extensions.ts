@@ -1,6 +1,6 @@
 import type { AddCommands } from '../cli/store';
-import type { Config, VariableName } from '../config/load';
-import { ConfigError } from '../config/report';
+import type { Chosen, Config, VariableName } from '../config/load';
+import { ConfigError, type ConfigProblem, printable } from '../config/report';
 import { ARCHIVE } from '../extensions/archive/extension';
 import { AUDIT } from '../extensions/audit/extension';
 import { BACKUP } from '../extensions/backup/extension';
@@ -92,18 +92,27 @@ export const EXTENSIONS: readonly Extension[] = [
   SITE,
 ];
 
-/** The extensions that EXTENSIONS names; throws ConfigError for a name that none has. */
-export function chosenExtensions({ extensions: names }: Pick<Config, 'extensions'>): readonly Extension[] {
-  if (names === 'all') return EXTENSIONS;
+/** A row for each name in EXTENSIONS that cannot be chosen there. */
+export function chosenProblems({ extensions: names }: Chosen): ConfigProblem[] {
+  if (names === 'all') return [];
   const choice = EXTENSIONS.filter(({ variable }) => variable === undefined).map(({ name }) => name);
-  const unknown = names.find((name) => !choice.includes(name));
-  if (unknown !== undefined) {
-    const { variable } = EXTENSIONS.find(({ name }) => name === unknown) ?? {};
-    const own = variable === undefined ? '' : `; ${variable} chooses ${unknown}`;
-    const problem = `must be all, none, or a list of ${choice.join(', ')}${own}`;
-    throw new ConfigError([{ variable: 'EXTENSIONS', given: unknown, problem }]);
-  }
-  return EXTENSIONS.filter(({ name, variable }) => variable !== undefined || names.includes(name));
+  return names
+    .filter((name) => !choice.includes(name))
+    .map((unknown) => {
+      const { variable } = EXTENSIONS.find(({ name }) => name === unknown) ?? {};
+      const own = variable === undefined ? '' : `; ${variable} chooses ${unknown}`;
+      const problem = `must be all, none, or a list of ${choice.join(', ')}${own}`;
+      return { variable: 'EXTENSIONS', given: printable(unknown, false), problem };
+    });
+}
+
+/** The extensions that EXTENSIONS names; throws ConfigError for names that none has. */
+export function chosenExtensions({ extensions: names }: Chosen): readonly Extension[] {
+  const problems = chosenProblems({ extensions: names });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return EXTENSIONS.filter(
+    ({ name, variable }) => names === 'all' || variable !== undefined || names.includes(name),
+  );
 }
 
 /** The commands that these extensions add for operators. */

@@ -8,6 +8,7 @@ import type { Program } from '../http/context';
 import { createLogger, type Logger } from '../log';
 import { LAYOUT } from '../store/health/layout';
 import { isRedisUnreachable } from '../store/redis/unreachable';
+import { chosenProblems } from './extensions';
 
 /** The build that scripts/build.js wrote. */
 const COMMIT_FILE = path.join(__dirname, '../../dist/commit');
@@ -83,7 +84,7 @@ export function runProcess(
 
 function configOrExit(reader: 'web' | 'other'): Config {
   try {
-    return loadConfig(processEnvironment(), reader);
+    return loadConfig(processEnvironment(), reader, chosenProblems);
   } catch (error) {
     return reportAndExit(error);
   }

@@ -94,11 +94,18 @@ export interface Config {
 /** The environment of this process, to pass on to children. */
 export const processEnvironment = (): Environment => process.env;
 
+/** The names in EXTENSIONS, which only the composition root can check. */
+export type Chosen = Pick<Config, 'extensions'>;
+
 /**
- * Throws ConfigError with a row for each bad variable. An empty value counts as unset. What only web reads is required of no
- * other process, so that none has to be given a secret that it does not need.
+ * Throws ConfigError with a row for each bad variable, and with those of `chosenProblems`. An empty value counts as unset. What only
+ * web reads is required of no other process, so that none has to be given a secret that it does not need.
  */
-export function loadConfig(env: Environment = process.env, reader: 'web' | 'other' = 'web'): Config {
+export function loadConfig(
+  env: Environment = process.env,
+  reader: 'web' | 'other' = 'web',
+  chosenProblems: (chosen: Chosen) => readonly ConfigProblem[] = () => [],
+): Config {
   const rows: ConfigProblem[] = [];
   const values: Record<string, unknown> = {};
   const textOf = (name: string): string => (env[name] ?? '').trim();
@@ -117,16 +124,21 @@ export function loadConfig(env: Environment = process.env, reader: 'web' | 'othe
       rows.push({ variable: name, given: printable(text, hidden === true), problem: error.message });
     }
   }
-  if (rows.length === 0 && values.FUNDS === 'chain')
-    rows.push(...chainProblems(values as Values, (name) => textOf(name) !== ''));
-  if (rows.length === 0) rows.push(...durabilityProblems(values as Values));
+  // The value of a bad variable is undefined, which breaks none of these rules.
+  const rules = [
+    ...(values.FUNDS === 'chain' ? chainProblems(values as Values, (name) => textOf(name) !== '') : []),
+    ...durabilityProblems(values as Values),
+    ...(values.EXTENSIONS === undefined ? [] : chosenProblems({ extensions: (values as Values).EXTENSIONS })),
+  ];
+  const bad = new Set(rows.map(({ variable }) => variable));
+  rows.push(...rules.filter(({ variable }) => !bad.has(variable)));
   if (rows.length > 0) throw new ConfigError(rows);
   return assemble(values as Values);
 }
 
 /** The waits for a replica are those of one server. */
 function durabilityProblems({ DURABILITY, SHARDS, REDIS_URL }: Values): ConfigProblem[] {
-  if (DURABILITY !== 'replicated' || (SHARDS === 1 && !isCluster(REDIS_URL ?? []))) return [];
+  if (DURABILITY !== 'replicated' || !(SHARDS > 1 || isCluster(REDIS_URL ?? []))) return [];
   const problem = 'needs one Redis, or the Sentinels of one, and SHARDS=1';
   return [{ variable: 'DURABILITY', given: DURABILITY, problem }];
 }

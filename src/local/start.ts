@@ -137,7 +137,9 @@ async function startAll(
 ): Promise<void> {
   const ownChain = needsOwnChain(asked);
   // A bad value is reported before anything is started.
-  loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) });
+  // Loading the extensions takes longer than all of this, and few name some.
+  const { chosenProblems } = asked.EXTENSIONS ? await import('../app/extensions.js') : {};
+  loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) }, 'web', chosenProblems);
   const given = ownChain
     ? { UNSETTLED_MAX_NEW, FRESH_FUNDS_MAX, ...asked, ...(await startOwnChain(session, asked)) }
     : asked;
