@@ -19,7 +19,7 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { TradingTerms } from '../wire/answers/market';
 import { presentOrder, type Viewer } from '../wire/answers/order';
 import type { Api } from '../wire/api';
-import { type Query, textOf } from '../wire/queries';
+import { nonEmptyTextOf, type Query } from '../wire/queries';
 import { HASH } from '../wire/requests/orders';
 import type { AnyEndpoint } from './endpoint';
 import type { Limiter } from './guard/limiter';
@@ -127,7 +127,7 @@ export function createContext(deps: RouteDeps): Context {
   }
 
   async function marketIdOf(query: Query): Promise<MarketId | undefined> {
-    const name = textOf(query, 'marketId');
+    const name = nonEmptyTextOf(query, 'marketId');
     return name === undefined ? undefined : (await marketOf(name)).terms.id;
   }
 

@@ -95,6 +95,13 @@ export function textOf(query: Query, name: string): string | undefined {
   return text || undefined;
 }
 
+/** As `textOf`, but an empty one is refused: a client that has lost an id would get everything. */
+export function nonEmptyTextOf(query: Query, name: string): string | undefined {
+  const text = textOf(query, name);
+  if (text === undefined && query.has(name)) throw refuse('INVALID_REQUEST', name, 'must not be empty');
+  return text;
+}
+
 /** Throws INVALID_TIMEFRAME with the allowed values. */
 export function timeframeOf(query: Query): Timeframe {
   const text = single(query, 'timeframe', 'INVALID_TIMEFRAME') ?? '1d';

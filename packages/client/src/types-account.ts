@@ -245,7 +245,7 @@ export interface ProfileChange {
   readonly username?: string | null;
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
-  readonly hidden?: boolean;
+  readonly hidden?: boolean | null;
 }
 
 /** A wallet of a market; both members are null for one that hides itself. */

@@ -6,7 +6,7 @@ import type { OrdersFilter } from '../../store/records/order-views';
 import { presentBalances } from '../../wire/answers/account';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
+import { choiceOf, cursorOf, limitOf, nonEmptyTextOf, type Query } from '../../wire/queries';
 import { type ConvertBody, convertShape, emptyShape } from '../../wire/requests/orders';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, ok, parameter, type Reply, read, walletOf } from '../endpoint';
@@ -110,7 +110,7 @@ async function filterOf({ marketIdOf }: Context, query: Query): Promise<OrdersFi
   const status = choiceOf(query, 'status', STATUS_CHOICES);
   const side = choiceOf(query, 'side', SIDES);
   const marketId = await marketIdOf(query);
-  const clientOrderId = textOf(query, 'clientOrderId');
+  const clientOrderId = nonEmptyTextOf(query, 'clientOrderId');
   return {
     ...(status === undefined ? {} : { status }),
     ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),

@@ -219,6 +219,13 @@ test('a match that a wallet can no longer pay fails: it names the wallet, and th
   expect(order).toMatchObject({ filledSize: '10', settledSize: '0', failedSize: '10' });
   const failedWallet = carol.wallet.address;
   expect(order.fills[0]).toMatchObject({ failureReason: 'COLLATERAL', failedWallet });
+  const activity = async () => (await carol.get(`/markets/${market.id}/activity?limit=1`)).body.data[0];
+  expect(await activity()).toMatchObject({ taker: { address: failedWallet }, failedWallet });
+  const token = await carol.token();
+  await exchange.client.call('PATCH', '/me/profile', { token, body: { hidden: true } });
+  const hidden = await activity();
+  expect(hidden).toMatchObject({ taker: { address: null }, failureReason: 'COLLATERAL' });
+  expect(JSON.stringify(hidden)).not.toContain(failedWallet);
   const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
   expect(next.body).toMatchObject({ code: 'WALLET_SUSPENDED', tradeId: order.fills[0].tradeId, strikes: 1 });
   // His shares are on the book again, and a book that is read now has them.

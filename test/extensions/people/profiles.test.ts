@@ -51,6 +51,8 @@ test('a wallet that signs in has joined, and can edit its profile', async () => 
   expect((await edit(alice, { bio: null })).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, {})).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, { username: null, avatarUrl: null })).body).toEqual({ ...profile, ...nothing });
+  expect((await edit(alice, { hidden: true })).body.hidden).toBe(true);
+  expect((await edit(alice, { hidden: null })).body.hidden).toBe(false);
   // Signing in again does not change the time of joining.
   await alice.signIn();
   expect((await alice.get('/me')).body.joinedAt).toBe(me.joinedAt);

@@ -276,6 +276,7 @@ test('invalid queries are refused, and no wallet sees another’s books', async 
       ['cursor=%00', 'INVALID_CURSOR'],
       ['cursor=0-0&cursor=0-0', 'INVALID_CURSOR'],
       ['marketId=nowhere', 'MARKET_NOT_FOUND'],
+      ['marketId=', 'INVALID_REQUEST'],
       [`marketId=${'x'.repeat(201)}`, 'INVALID_REQUEST'],
       ['marketId=%ff', 'INVALID_REQUEST'],
     ]) {

@@ -33,7 +33,13 @@ test('my orders can be filtered and paged', async () => {
   expect(first.data).toHaveLength(1);
   const second = (await bob.get(`/me/orders?limit=1&cursor=${first.nextCursor}`)).body;
   expect([first.data[0].orderHash, second.data[0].orderHash, second.nextCursor]).toEqual([...all, null]);
-  for (const query of ['?status=open&status=FILLED', '?status=OPENED', '?side=buy']) {
+  for (const query of [
+    '?status=open&status=FILLED',
+    '?status=OPENED',
+    '?side=buy',
+    '?marketId=',
+    '?clientOrderId=%20',
+  ]) {
     expect((await bob.get(`/me/orders${query}`)).body.code).toBe('INVALID_REQUEST');
   }
   expect((await bob.get('/me/orders?cursor=nonsense')).body.code).toBe('INVALID_CURSOR');

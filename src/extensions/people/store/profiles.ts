@@ -22,7 +22,7 @@ export interface Profile {
 /** Omitted members do not change; null clears one. */
 export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
-} & { readonly hidden?: boolean | undefined };
+} & { readonly hidden?: boolean | null | undefined };
 
 /** What an operator may change. */
 export interface ProfileModeration {

@@ -104,7 +104,7 @@ export const PROFILE_OPERATIONS: Operations = {
     tag: 'Account',
     summary: "Edit the caller's profile",
     description:
-      "A member that is left out does not change; null clears it. A username belongs to one wallet, regardless of upper and lower case, and is free as soon as the wallet gives it up. Names that resemble the exchange's own (`admin`, `exchange_support`, `_null_`) are reserved.",
+      "A member that is left out does not change; null clears it. A username belongs to one wallet, regardless of upper and lower case; the last one that a wallet gave up is another's after 30 days, an earlier one at once. Names that resemble the exchange's own (`admin`, `exchange_support`, `_null_`) are reserved.",
     bearer: 'required',
     limited: true,
     body: {

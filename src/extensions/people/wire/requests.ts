@@ -48,7 +48,7 @@ export interface ProfileBody {
   readonly username?: string | null;
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
-  readonly hidden?: boolean;
+  readonly hidden?: boolean | null;
 }
 
 export const profileShape = createShape<ProfileBody>(
@@ -63,8 +63,9 @@ export const profileShape = createShape<ProfileBody>(
     avatarUrl: httpsUrl.allow(null).description('The address of a picture; null removes it.'),
     hidden: Joi.boolean()
       .strict()
+      .allow(null)
       .description(
-        'True removes address and username of the wallet from the holders and the activity of markets; it is false for a new wallet.',
+        'True removes address and username of the wallet from the holders and the activity of markets; null is false, as for a new wallet.',
       ),
   }).required(),
 );

@@ -138,12 +138,18 @@ export const presentHolders = (
   })),
 });
 
-/** A line of GET /markets/{id}/activity: the public trade, and whose it was. */
-export const presentMarketTrade = (
-  fill: TradeFacts,
+/** A line of GET /markets/{id}/activity: the public trade, and whose it was. `failedWallet` is one of the two: it may be hidden. */
+export function presentMarketTrade(
+  { failedWallet, ...fill }: TradeFacts,
   terms: MarketTerms,
   { taker, maker }: { readonly taker: WalletFacts; readonly maker: WalletFacts },
-) => ({ ...presentTrade(fill, terms), taker, maker });
+) {
+  const isShown = [taker, maker].some(
+    ({ address }) => address?.toLowerCase() === failedWallet?.toLowerCase(),
+  );
+  const trade = failedWallet !== undefined && isShown ? { ...fill, failedWallet } : fill;
+  return { ...presentTrade(trade, terms), taker, maker };
+}
 
 export interface PortfolioFacts {
   readonly valueMicro: bigint;

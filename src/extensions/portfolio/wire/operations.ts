@@ -85,7 +85,7 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     tag: 'Markets',
     summary: 'Trades and the wallets that made them, newest first',
     description:
-      'The trades of `GET /markets/{id}/trades`, each with its taker and its maker. A wallet that hides itself (`hidden` of its profile) has neither address nor username here; its orders can still be read by their hashes, which name their maker.',
+      'The trades of `GET /markets/{id}/trades`, each with its taker and its maker. A wallet that hides itself (`hidden` of its profile) has neither address nor username here and is no `failedWallet`; its orders can still be read by their hashes, which name their maker.',
     limited: true,
     parameters: [limit(ACTIVITY_PAGE), cursor],
     success: pageOf('MarketTradePage', 'A page of trades.', MARKET_TRADE),
