@@ -200,7 +200,14 @@ describe('without any answer', () => {
     const { client, wallet } = await stage.trader({ baseUrl: url, signIn: false, ...bounds });
     proxy.holdReplies();
     const error = await client.placeOrder(wallet, trading, ORDER).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ status: 0, code: 'OUTCOME_UNKNOWN', retryable: true });
+    expect(error).toMatchObject({
+      status: 0,
+      code: 'OUTCOME_UNKNOWN',
+      retryable: true,
+      message: expect.stringMatching(
+        /send the same signed order again \(the last attempt: TIMEOUT, the exchange /,
+      ),
+    });
     const { signed } = (error as ExchangeError).cause as {
       signed: Parameters<typeof later.client.submitOrder>[1]['order'];
     };

@@ -64,8 +64,16 @@ def resolved(attempt: Callable[[], Any], signed: Mapping[str, Any], seconds: flo
         # Only some orders of a batch are answered, and no refusal among them is final.
         if latest is not None:
             return {**latest, "results": [_known(one) for one in latest["results"]]}
-        raise ExchangeError("OUTCOME_UNKNOWN", UNKNOWN, problem=error.problem, signed=signed) from error
+        detail = _unknown_after(error.status, error.code, error.detail)
+        raise ExchangeError("OUTCOME_UNKNOWN", detail, problem=error.problem, signed=signed) from error
 
 
 def _known(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    return result if "order" in result else {**result, "code": "OUTCOME_UNKNOWN", "detail": UNKNOWN}
+    if "order" in result:
+        return result
+    detail = _unknown_after(result["status"], result["code"], result["detail"])
+    return {**result, "code": "OUTCOME_UNKNOWN", "detail": detail}
+
+
+def _unknown_after(status: int, code: str, detail: str) -> str:
+    return f"{UNKNOWN} (the last attempt: {f'{status} ' if status else ''}{code}, {detail})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 import unittest
 
 from ctf_exchange import ExchangeError, Wallet, calls_of
+from ctf_exchange.outcome import resolved
 from ctf_exchange.wallet import rlp
 
 CALLS = [{"to": "0x" + "11" * 20, "data": "0x", "description": "Split"}]
@@ -38,3 +39,11 @@ class Transactions(unittest.TestCase):
             self.assertEqual((refusal.is_outcome_unknown, refusal.is_worth_another), (False, True))
         self.assertTrue(ExchangeError("UNAVAILABLE", "again", status=503).is_outcome_unknown)
         self.assertTrue(ExchangeError("REQUEST_TIMEOUT", "late", status=408).is_outcome_unknown)
+
+    def test_an_unknown_outcome_says_what_the_last_attempt_was(self) -> None:
+        def attempt() -> None:
+            raise ExchangeError("UNAVAILABLE", "Redis does not answer", status=503, problem={"retryable": True})
+
+        with self.assertRaises(ExchangeError) as raised:
+            resolved(attempt, {}, 0.01)
+        self.assertRegex(str(raised.exception), r"^OUTCOME_UNKNOWN: .*\(the last attempt: 503 UNAVAILABLE, Redis does not answer\)$")

@@ -11,7 +11,7 @@ import {
 import type { Clock } from './clock';
 import { ExchangeError } from './errors';
 import { checkMembers, flag, hash, hex, instant, matching, oneOf, optional, type Shape, text } from './input';
-import { resolved, UNAUTHORIZED, UNKNOWN } from './outcome';
+import { resolved, UNAUTHORIZED, unknownAfter } from './outcome';
 import { checkSigner, type Sessions, type Signer } from './sessions';
 import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
@@ -311,7 +311,7 @@ export function createOrders(deps: OrdersDeps): Orders {
         throw error;
       // Only some of them are answered, and no refusal among them is final.
       return results.map((one) =>
-        isBooked(one) ? one : { ...one, code: 'OUTCOME_UNKNOWN', detail: UNKNOWN },
+        isBooked(one) ? one : { ...one, code: 'OUTCOME_UNKNOWN', detail: unknownAfter(one) },
       );
     }
   }

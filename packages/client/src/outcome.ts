@@ -5,7 +5,15 @@ import type { SignedOrder } from './types-account';
 export const UNAUTHORIZED = 401;
 /** A request is booked within this time of its sending, or never, as `GET /orders/{order_hash}` says. */
 const LATEST_MS = 5_000;
-export const UNKNOWN = 'no answer says whether the order was booked; send the same signed order again';
+const UNKNOWN = 'no answer says whether the order was booked; send the same signed order again';
+
+/** The detail of OUTCOME_UNKNOWN, with the answer that the last attempt had. */
+export const unknownAfter = ({
+  status,
+  code,
+  detail,
+}: Pick<ExchangeError, 'status' | 'code' | 'detail'>): string =>
+  `${UNKNOWN} (the last attempt: ${status === 0 ? '' : `${status} `}${code}, ${detail})`;
 
 /**
  * Sends until an answer is final. Once an attempt may have been booked, a refusal of another one says nothing about it, because
@@ -53,7 +61,7 @@ export async function resolved<T>(
     throw new ExchangeError({
       status: error.status,
       code: 'OUTCOME_UNKNOWN',
-      detail: UNKNOWN,
+      detail: unknownAfter(error),
       requestId: error.requestId,
       retryable: true,
       problem: error.problem,
