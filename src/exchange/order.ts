@@ -119,7 +119,10 @@ export function orderOf(
   scale: ChainScale,
 ): Order {
   if (signed.makerAmount === 0n || signed.takerAmount === 0n) {
-    throw new Refusal('SIZE_OUT_OF_RANGE', 'makerAmount and takerAmount must be greater than zero');
+    throw new Refusal(
+      'SIZE_OUT_OF_RANGE',
+      `makerAmount and takerAmount must be greater than zero; the size may be ${sizesOf(market)}`,
+    );
   }
   const { side } = signed;
   if (orderType === 'MARKET' && side === 0) return marketBuy(signed, outcome, market, scale);
@@ -131,14 +134,14 @@ export function orderOf(
   return { side, outcome, pricePips, sizeLots, budgetMicro: micro(0) };
 }
 
+const sizesOf = ({ minOrderLots }: MarketTerms): string =>
+  `between ${formatLots(minOrderLots)} and ${formatLots(LOTS_MAX)} shares`;
+
 function exactSize(tokens: bigint, market: MarketTerms, scale: ChainScale): Lots {
   const least = BigInt(market.minOrderLots) * scale.lotAmount;
   const most = BigInt(LOTS_MAX) * scale.lotAmount;
   if (tokens < least || tokens > most) {
-    throw new Refusal(
-      'SIZE_OUT_OF_RANGE',
-      `the size must be between ${formatLots(market.minOrderLots)} and ${formatLots(LOTS_MAX)} shares`,
-    );
+    throw new Refusal('SIZE_OUT_OF_RANGE', `the size must be ${sizesOf(market)}`);
   }
   const step = BigInt(market.lotLots) * scale.lotAmount;
   if (tokens % step !== 0n) {

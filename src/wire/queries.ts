@@ -30,14 +30,20 @@ export function parseQuery(url: string, known: ReadonlySet<string>): Query {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals === -1 ? part : part.slice(0, equals));
-    if (!known.has(name))
-      throw refuse('INVALID_REQUEST', name.slice(0, TEXT_MAX), 'is not a query parameter of this operation');
+    if (!known.has(name)) throw unknownParameter(name.slice(0, TEXT_MAX), known);
     const value = equals === -1 ? '' : decode(part.slice(equals + 1));
     const values = query.get(name);
     if (values) values.push(value);
     else query.set(name, [value]);
   }
   return query;
+}
+
+function unknownParameter(path: string, known: ReadonlySet<string>): Refusal {
+  const choice = known.size === 0 ? 'it takes none' : `use one of ${[...known].join(', ')}`;
+  return new Refusal('INVALID_REQUEST', `${path} is not a query parameter of this operation; ${choice}`, {
+    errors: [{ path, message: 'is not a query parameter of this operation' }],
+  });
 }
 
 function decode(text: string): string {

@@ -13,6 +13,12 @@ test('members are decoded, and no name becomes an object key', () => {
   ]);
   expect(parseQuery('/x', known).size).toBe(0);
   expect(parseQuery('/x?', known).size).toBe(0);
+  expect(() => parseQuery('/x?state=1', new Set(['status', 'limit']))).toThrow(
+    'state is not a query parameter of this operation; use one of status, limit',
+  );
+  expect(() => parseQuery('/x?a=1', new Set())).toThrow(
+    'a is not a query parameter of this operation; it takes none',
+  );
   expect(() => query('a=%')).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
 });
 

@@ -124,7 +124,7 @@ function setsOf(size: string): Micro {
   const fine = parseScaled(size, SIZE_DECIMALS_MAX);
   const step = 10n ** BigInt(SIZE_DECIMALS_MAX - LOTS_DECIMALS);
   if (fine === null || fine === 0n || fine > BigInt(LOTS_MAX) * step) {
-    throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)}`);
+    throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)} shares`);
   }
   const lots = Number(fine / step);
   if (fine % step !== 0n) {

@@ -101,10 +101,7 @@ export const otherMethods =
   (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method !== 'OPTIONS') {
-      throw new Refusal(
-        'METHOD_NOT_ALLOWED',
-        `${request.method} is not supported here; the Allow header lists the methods`,
-      );
+      throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not supported here; use ${allow}`);
     }
     response.statusCode = 204;
     response.end();

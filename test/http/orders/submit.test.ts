@@ -208,6 +208,11 @@ test('refusals contain the members that explain them', async () => {
     await refusal({ makerAmount: (4n * 10n ** 27n).toString(), takerAmount: (10n ** 28n).toString() }),
   ).toMatchObject({
     code: 'SIZE_OUT_OF_RANGE',
+    detail: 'the size must be between 0.01 and 1000000000 shares',
+  });
+  expect(await refusal({ makerAmount: '0' })).toMatchObject({
+    code: 'SIZE_OUT_OF_RANGE',
+    detail: expect.stringContaining('between 0.01 and 1000000000 shares'),
   });
 });
 

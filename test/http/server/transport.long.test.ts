@@ -81,6 +81,7 @@ test('unknown paths, other methods, HEAD and OPTIONS are answered correctly', as
   const wrong = await client.call('DELETE', path);
   expect(outcome(wrong)).toEqual([405, 'METHOD_NOT_ALLOWED']);
   expect(wrong.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  expect(wrong.body.detail).toBe('DELETE is not supported here; use GET, HEAD, OPTIONS');
   expect((await client.get(`/markets/${market.id}/orders/cancel`)).headers.get('allow')).toBe(
     'POST, OPTIONS',
   );
