@@ -60,7 +60,7 @@ export const showOrder = (order: Order): void => mergeOrders([order]);
 const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
 /** Markets of orders and positions that are in no list. */
-async function learnMarkets(ids: readonly string[]): Promise<void> {
+export async function learnMarkets(ids: readonly string[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id) => !remembered(id)).slice(0, ORDERS_MAX);
   if (unknown.length === 0) return;
   const found = await Promise.all(unknown.map((id) => client.market(id).catch(() => null)));

@@ -66,7 +66,13 @@ export function newsOf(before: Order | undefined, now: Order, market: Market | u
     const part = now.status === 'FILLED' ? '' : `, ${shares(lotsOf(now.remainingSize))} still wait`;
     return `${did} ${shares(filled)} ${name} at ${centsOf(now.averagePrice ?? now.price)}${part}.`;
   }
-  if (before.status === now.status || ASKED_FOR.has(now.reason)) return null;
+  return before.status === now.status ? null : endWords(now, market);
+}
+
+/** How an order ended without a request of the wallet; null when it did not. */
+export function endWords(now: Order, market: Market | undefined): string | null {
+  if (ASKED_FOR.has(now.reason)) return null;
+  const name = nameOf(market, now.outcomeIndex);
   const why = REASON[now.reason ?? ''];
   const rest = `Your order for ${shares(lotsOf(now.size))} ${name} at ${centsOf(now.price)}`;
   return `${rest} is ${STATUS[now.status].toLowerCase()}${why === undefined ? '' : `: ${why}`}.`;

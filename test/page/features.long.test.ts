@@ -351,4 +351,62 @@ describeInBrowser('what traders look at besides the ticket', () => {
       true,
     );
   });
+
+  test('a bell has fills, ends, payouts and answers, counts what is new, and works by keys and on a phone', async () => {
+    const market = await stage.openMarket({ question: 'Does the bell ring?', minOrderSize: '1' });
+    const fresh = await stage.open({}, undefined, `/m/${market.slug}`);
+    const { page } = fresh;
+    const bell = (name: string) => page.getByRole('banner').getByRole('button', { name, exact: true });
+    const news = page.getByTestId('news').getByRole('link');
+    const address = await takeTestWallet(fresh);
+    await bell('News').click();
+    await page.getByText('No news yet').waitFor();
+    await page.keyboard.press('Escape');
+    await place(fresh, { price: '40', shares: '10' });
+    const other = stage.trader();
+    await other.submit(market, { side: 'BUY', outcome: 1, pips: 6_000, lots: 400 });
+    await bell('News, 1 unread').click();
+    await news.filter({ hasText: 'Does the bell ring?Bought 4 Yes at 40¢' }).waitFor();
+    await bell('News').click();
+    await page.locator('.activity').getByRole('button', { name: 'Discussion' }).click();
+    await page.getByLabel('Your comment').fill('Who hears it?');
+    await page.getByRole('button', { name: 'Post' }).click();
+    await page.locator('.comment').waitFor();
+    const path = `/markets/${market.id}/comments`;
+    const [{ id: parentId }] = (await stage.web().client.get(path)).body.data;
+    expect((await other.post(path, { body: 'I do.', parentId })).status).toBe(201);
+    const resolved = await stage.web().client.call('POST', `/admin/markets/${market.id}/resolve`, {
+      token: ADMIN_TOKEN,
+      body: { outcomeIndex: 0 },
+    });
+    expect(resolved.status).toBe(200);
+    await bell('News, 2 unread').waitFor();
+    // The answers are read with the page.
+    await page.reload();
+    await bell('News, 3 unread').focus();
+    await page.keyboard.press('Enter');
+    await soon(() => news.count()).toBe(4);
+    const texts = (await news.allTextContents()).join('\n');
+    expect(texts).toContain('You were paid $4.00');
+    expect(texts).toContain('Your order for 10 Yes at 40¢ is cancelled: the market has closed.');
+    expect(texts).toMatch(/answered: I do\./);
+    expect(await news.filter({ hasText: 'New' }).count()).toBe(3);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await soon(() => bell('News').evaluate((button) => button.matches(':focus'))).toBe(true);
+    expect((await fresh.page.getByTestId('account').getAttribute('data-address')) ?? '').toBe(address);
+    await page.setViewportSize({ width: 320, height: 700 });
+    await bell('News').click();
+    await eventually(
+      () => page.getByTestId('news').boundingBox(),
+      (box) => {
+        expect(box?.x).toBeGreaterThanOrEqual(0);
+        expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(320);
+      },
+    );
+    expect(await violations(page)).toEqual([]);
+    await news.first().click();
+    await news.first().waitFor({ state: 'detached' });
+    await page.context().close();
+  });
 });

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-const Icon = ({ children }: { readonly children: ComponentChildren }) => (
+export const Icon = ({ children }: { readonly children: ComponentChildren }) => (
   <svg
     class="icon"
     viewBox="0 0 20 20"

@@ -154,7 +154,10 @@ const SignedOut = () => {
 
 const AccountMenu = lazy(
   async () => (await import('./later')).LATER.AccountMenu,
-  <span class="button-icon" />,
+  <>
+    <span class="button-icon" />
+    <span class="button-icon" />
+  </>,
 );
 
 const SignedIn = ({ wallet: { address, kind } }: { readonly wallet: Wallet }) => {
