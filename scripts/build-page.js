@@ -105,8 +105,9 @@ function writeHtml(outputs) {
     FONT: urlOf(Object.keys(outputs).find((name) => name.endsWith('.woff2'))),
     STYLE: urlOf(style),
     MAIN: urlOf(main),
+    // On a slow line the style sheet comes first, with which the content in the document is drawn.
     PRELOADS: needed
-      .map(({ path: file }) => `<link rel="modulepreload" href="${urlOf(file)}" />`)
+      .map(({ path: file }) => `<link rel="modulepreload" href="${urlOf(file)}" fetchpriority="low" />`)
       .join('\n    '),
   };
   for (const name of ['index.html', 'not-found.html']) {
