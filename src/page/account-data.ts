@@ -2,7 +2,6 @@ import type { Balances, Order, OwnTrade, Position } from 'ctf-exchange-client';
 import { type Cell, cell, useCell } from './cell';
 import { client, live, type Wallet, wallet } from './exchange';
 import { remember, remembered } from './market-list-data';
-import { newsOf } from './order-words';
 import { nameOf } from './outcome-names';
 import { tell } from './toasts';
 import { dollars, microOf, nowMs } from './units';
@@ -39,6 +38,17 @@ const byAge = (a: Order, b: Order): number =>
 const settled = ({ settledSize = '0', failedSize = '0' }: Order): number =>
   Number(settledSize) + Number(failedSize);
 
+/** A part that cannot be read now is requested again at the next event. */
+const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
+
+/** The words are loaded with the parts for wallets, because a stranger has no orders. */
+async function tellOfOrder(before: Order, now: Order): Promise<void> {
+  const { newsOf } = (await import('./parts/later')).LATER;
+  const news = newsOf(before, now, remembered(now.marketId));
+  const isGood = now.status === 'FILLED' && before.failedSize === now.failedSize;
+  if (news !== null) tell(news, isGood ? 'good' : 'plain');
+}
+
 /** The person sees one message for each change of a known order; the socket or the answer to a request may bring it first. */
 function mergeOrders(more: readonly Order[]): void {
   const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
@@ -46,18 +56,13 @@ function mergeOrders(more: readonly Order[]): void {
     const known = all.get(order.orderHash);
     // The request was in progress when a later message came.
     if (known && (known.updatedAt > order.updatedAt || settled(known) > settled(order))) continue;
-    const news = newsOf(known, order, remembered(order.marketId));
-    const isGood = order.status === 'FILLED' && (known?.failedSize ?? order.failedSize) === order.failedSize;
-    if (news !== null) tell(news, isGood ? 'good' : 'plain');
+    if (known) silently(tellOfOrder(known, order));
     all.set(order.orderHash, order);
   }
   change({ orders: [...all.values()].sort(byAge).slice(0, ORDERS_MAX) });
 }
 
 export const showOrder = (order: Order): void => mergeOrders([order]);
-
-/** A part that cannot be read now is requested again at the next event. */
-const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
 /** Markets of orders and positions that are in no list. */
 export async function learnMarkets(ids: readonly string[]): Promise<void> {

@@ -13,10 +13,11 @@ import {
   LAYOUT,
   labelOf,
   recolourChart,
+  SCALE,
+  SERIES,
   stepOf,
   toBar,
   toTime,
-  widened,
 } from './chart-parts';
 
 /** The drawing library, loaded when the first chart is shown. */
@@ -51,13 +52,7 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
   const chart = createChart(element, {
     autoSize: true,
     layout: LAYOUT,
-    rightPriceScale: {
-      borderVisible: false,
-      entireTextOnly: true,
-      minimumWidth: 48,
-      // `widened` leaves room above and below the line, except beyond 0 and 100.
-      scaleMargins: { top: 0.02, bottom: 0.02 },
-    },
+    rightPriceScale: SCALE,
     timeScale: {
       borderVisible: false,
       timeVisible: true,
@@ -71,16 +66,7 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
     handleScale: false,
     localization: { priceFormatter: labelOf },
   });
-  const series = chart.addSeries(AreaSeries, {
-    lineWidth: 2,
-    priceLineVisible: false,
-    // It would cover the labels of the scale; the title has it.
-    lastValueVisible: false,
-    priceFormat: formatOf(1),
-    autoscaleInfoProvider: (
-      original: () => { priceRange: { minValue: number; maxValue: number } | null } | null,
-    ) => widened(original()),
-  });
+  const series = chart.addSeries(AreaSeries, { ...SERIES, lineWidth: 2 });
   recolour(element, chart, series);
   const shown = new Map<number, Point>();
   chart.subscribeCrosshairMove(({ time }) => onHover(shown.get(Number(time ?? 0)) ?? null));

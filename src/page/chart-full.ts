@@ -4,6 +4,7 @@ import {
   CandlestickSeries,
   CrosshairMode,
   createChart,
+  createSeriesMarkers,
   HistogramSeries,
   LineStyle,
   type SeriesMarker,
@@ -16,9 +17,10 @@ import {
   formatOf,
   LAYOUT,
   recolourChart,
+  SCALE,
+  SERIES,
   stepOf,
   toTime,
-  widened,
 } from './chart-parts';
 import { lotsOf, pipsOf } from './units';
 
@@ -34,9 +36,18 @@ export interface End {
   readonly text: string;
 }
 
+/** The time at which trading ends, of a market without a result. */
+export interface Closing {
+  /** Epoch seconds. */
+  readonly t: number;
+  readonly text: string;
+  /** The seconds of a candle. */
+  readonly candleSec: number;
+}
+
 export interface FullDrawing {
-  /** Candles are oldest first. A market that goes on has no end. */
-  show(candles: readonly TradedCandle[], end: End | null, tickPips: number): void;
+  /** Candles are oldest first. A market that goes on has no end, and one with an end no closing. */
+  show(candles: readonly TradedCandle[], end: End | null, closing: Closing | null, tickPips: number): void;
   mark(lines: Lines): void;
   recolour(): void;
   /** Bars that the chart moves by, and the factor by which it widens them: for the keys. */
@@ -58,17 +69,18 @@ const VOLUME_PANE = 1;
 /** The heights of the panes are as 4 to 1. */
 const STRETCH = [4, 1] as const;
 
+/** The most empty places between the last candle and a closing time ahead: beyond them the axis leaves time out. */
+const AHEAD_MAX = 12;
+/** The height of the bar, of a pane of 1; its words are above. */
+const CLOSING_BAR = 0.88;
+/** Room for half of the words of the closing time, in bars. */
+const ROOM_BARS = 10;
+
 export function drawFull(element: HTMLElement, kind: Kind, listener: Listener): FullDrawing {
   const chart = createChart(element, {
     autoSize: true,
     layout: { ...LAYOUT, panes: { enableResize: false } },
-    rightPriceScale: {
-      borderVisible: false,
-      entireTextOnly: true,
-      minimumWidth: 48,
-      // `widened` leaves the room.
-      scaleMargins: { top: 0.02, bottom: 0.02 },
-    },
+    rightPriceScale: SCALE,
     timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false },
     grid: { vertLines: { visible: false }, horzLines: { style: LineStyle.Dotted } },
     crosshair: { mode: CrosshairMode.Magnet },
@@ -76,27 +88,29 @@ export function drawFull(element: HTMLElement, kind: Kind, listener: Listener): 
     handleScroll: { vertTouchDrag: false },
     handleScale: { axisPressedMouseMove: { time: true, price: false } },
   });
-  const common = {
-    priceLineVisible: false,
-    lastValueVisible: false,
-    priceFormat: formatOf(1),
-    autoscaleInfoProvider: (
-      original: () => { priceRange: { minValue: number; maxValue: number } | null } | null,
-    ) => widened(original()),
-  };
   const prices =
     kind === 'line'
-      ? chart.addSeries(AreaSeries, { ...common, lineWidth: 2 })
-      : chart.addSeries(CandlestickSeries, { ...common, borderVisible: false });
+      ? chart.addSeries(AreaSeries, { ...SERIES, lineWidth: 2 })
+      : chart.addSeries(CandlestickSeries, { ...SERIES, borderVisible: false });
   const volume = chart.addSeries(
     HistogramSeries,
     { priceFormat: { type: 'volume' }, priceLineVisible: false, lastValueVisible: false },
     VOLUME_PANE,
   );
+  // A bar almost as high as the pane: the library has no vertical lines.
+  const closingBar = chart.addSeries(HistogramSeries, {
+    priceScaleId: '',
+    priceLineVisible: false,
+    lastValueVisible: false,
+    autoscaleInfoProvider: () => ({ priceRange: { minValue: 0, maxValue: 1 } }),
+  });
+  closingBar.priceScale().applyOptions({ scaleMargins: { top: 0, bottom: 0 } });
+  const closingWords = createSeriesMarkers(closingBar, []);
   chart.panes().forEach((pane, at) => void pane.setStretchFactor(STRETCH[at] ?? 1));
   const colour = colourOf(element);
   let known: readonly TradedCandle[] = [];
   let ending: End | null = null;
+  let closing: Closing | null = null;
   const byTime = new Map<number, TradedCandle>();
   const marks = createMarks(
     element,
@@ -148,6 +162,27 @@ export function drawFull(element: HTMLElement, kind: Kind, listener: Listener): 
       })),
     );
     marks.refresh();
+    fillClosing();
+  }
+
+  function fillClosing(): void {
+    const last = known.at(-1);
+    if (!closing || !last) {
+      closingBar.setData([]);
+      closingWords.setMarkers([]);
+      return;
+    }
+    const { t, text, candleSec } = closing;
+    const ahead = Math.min(AHEAD_MAX, Math.ceil((t - last.t) / candleSec) - 1);
+    const time = toTime(t);
+    closingBar.setData([
+      ...Array.from({ length: Math.max(0, ahead) }, (_, i) => ({
+        time: toTime(last.t + (i + 1) * candleSec),
+      })),
+      { time, value: CLOSING_BAR, color: colour('--muted') },
+    ]);
+    const mark = { time, position: 'atPriceMiddle', price: 0.94, shape: 'square', size: 0 } as const;
+    closingWords.setMarkers([{ ...mark, color: colour('--text'), text }]);
   }
 
   function recolour(): void {
@@ -167,8 +202,9 @@ export function drawFull(element: HTMLElement, kind: Kind, listener: Listener): 
   recolour();
 
   return {
-    show(candles, end, tickPips) {
-      [known, ending] = [candles, end];
+    show(candles, end, nextClosing, tickPips) {
+      if (nextClosing && !closing) chart.applyOptions({ timeScale: { rightOffset: ROOM_BARS } });
+      [known, ending, closing] = [candles, end, nextClosing];
       const ends = candles.flatMap(({ t, h, l }) => [
         { t, pips: pipsOf(h) },
         { t, pips: pipsOf(l) },

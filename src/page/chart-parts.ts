@@ -1,4 +1,5 @@
 import {
+  type AutoscaleInfo,
   ColorType,
   createSeriesMarkers,
   type IChartApi,
@@ -96,6 +97,23 @@ export const LAYOUT = {
   background: { type: ColorType.Solid, color: 'transparent' },
 } as const;
 
+/** What both charts have of the scale of chances; `widened` leaves the room. */
+export const SCALE = {
+  borderVisible: false,
+  entireTextOnly: true,
+  minimumWidth: 48,
+  scaleMargins: { top: 0.02, bottom: 0.02 },
+} as const;
+
+/** What the series of both charts have in common. */
+export const SERIES = {
+  priceLineVisible: false,
+  // It would cover the labels of the scale; the title has it.
+  lastValueVisible: false,
+  priceFormat: formatOf(1),
+  autoscaleInfoProvider: (original: () => AutoscaleInfo | null) => widened(original()),
+} as const;
+
 /** Colours of the theme for scales, grid and crosshair. */
 export function recolourChart(element: HTMLElement, chart: IChartApi): void {
   const colour = colourOf(element);
@@ -111,7 +129,7 @@ const RANGE_MIN = 4;
 const ROOM = 0.15;
 
 /** A constant price is a line in the middle, not noise across the whole height; the scale never exceeds 0 and 100. */
-export function widened(info: { priceRange: { minValue: number; maxValue: number } | null } | null) {
+function widened(info: AutoscaleInfo | null): AutoscaleInfo | null {
   if (!info?.priceRange) return info;
   const { minValue, maxValue } = info.priceRange;
   const range = maxValue - minValue;

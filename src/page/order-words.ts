@@ -48,8 +48,7 @@ export function filledWords(
 const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL', 'REPLACED']);
 
 /** The change of a known order in words; null when there is nothing to report. */
-export function newsOf(before: Order | undefined, now: Order, market: Market | undefined): string | null {
-  if (!before) return null;
+export function newsOf(before: Order, now: Order, market: Market | undefined): string | null {
   const name = nameOf(market, now.outcomeIndex);
   // The chain does not change the order itself.
   const failed = lotsOf(now.failedSize ?? '0') - lotsOf(before.failedSize ?? '0');

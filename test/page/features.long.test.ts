@@ -13,12 +13,12 @@ import { eventually, soon, until } from '../support/waiting';
 
 /** As many as the page keeps. */
 const TRADES_SHOWN = 40;
-/** What the chart writes at its scale of chances. */
+/** What the chart writes at its scale of chances, and at the closing time. */
 const KEEP_LABELS = `
   window.labels = [];
   const { fillText } = CanvasRenderingContext2D.prototype;
   CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
-    if (/%$/.test(text)) window.labels.push(text);
+    if (/%$|^Close/.test(text)) window.labels.push(text);
     return fillText.call(this, text, ...rest);
   };
 `;
@@ -178,6 +178,26 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.locator('.chart-full').waitFor({ state: 'detached' });
     expect(fresh.outside).toEqual([]);
     expect(fresh.complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the full chart marks the closing time that lies ahead', async () => {
+    const closesAt = new Date(Date.now() + 5_400_000);
+    const market = await stage.openMarket({
+      question: 'Does it end?',
+      minOrderSize: '1',
+      closesAt: closesAt.toISOString(),
+    });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
+    await stage.trader().submit(market, { side: 'BUY', outcome: 1, pips: 6_000, lots: 100 });
+    const fresh = await stage.open({}, (page) => page.addInitScript(KEEP_LABELS), `/m/${market.slug}`);
+    const { page } = fresh;
+    await page.getByRole('button', { name: 'Full chart' }).click();
+    const chart = page.locator('.chart-full');
+    const words = /^Candles of Yes, 15m each, with volume, (Closes \d.*:\d\d);/;
+    await soon(() => chart.getAttribute('aria-label')).toMatch(words);
+    const [, text = ''] = words.exec((await chart.getAttribute('aria-label')) ?? '') ?? [];
+    await soon(() => page.evaluate<string[]>('[...new Set(window.labels)]')).toContain(text);
     await page.context().close();
   });
 

@@ -172,6 +172,6 @@ const Row = ({ news: { marketId, text, at }, isNew, onGo }: RowProps) => {
 
 const BellIcon = () => (
   <Icon>
-    <path d="M4 14.500h12l-1.400-2.200V8.600a4.600 4.600 0 0 0-9.200 0v3.700zM8.400 17.200h3.200" />
+    <path d="M4 14.5h12l-1.4-2.2V8.6a4.6 4.6 0 0 0-9.2 0v3.7zM8.4 17.2h3.2" />
   </Icon>
 );

@@ -2,7 +2,7 @@ import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { CandleInterval, Market, TradedCandle } from 'ctf-exchange-client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCell } from '../cell';
-import type { End, FullDrawing, Kind } from '../chart-full';
+import type { Closing, End, FullDrawing, Kind } from '../chart-full';
 import { endOf } from '../chart-history';
 import { client } from '../exchange';
 import { keep, kept } from '../local-storage';
@@ -10,14 +10,23 @@ import type { Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
 import { outcome } from '../ticket-state';
-import { centsOf, counted, dayAndTime, lotsOf, pipsOf } from '../units';
+import { centsOf, counted, dayAndTime, lotsOf, nowMs, pipsOf } from '../units';
 import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
 
 /** The address of the bundle of chart-full.ts, which the build fills in. */
 declare const FULL_CHART: string;
 
-const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d'];
+/** The seconds of a candle. */
+const SECONDS: Readonly<Record<CandleInterval, number>> = {
+  '1m': 60,
+  '5m': 300,
+  '15m': 900,
+  '1h': 3_600,
+  '4h': 14_400,
+  '1d': 86_400,
+};
+const INTERVALS = Object.keys(SECONDS) as CandleInterval[];
 const KINDS: readonly (readonly [Kind, string])[] = [
   ['candles', 'Candles'],
   ['line', 'Line'],
@@ -153,7 +162,12 @@ export const FullChart = ({ market: given, shown, children }: FullChartProps) =>
       </div>
       <FullCanvas
         key={`${kind} ${interval} ${market.id}`}
-        {...{ market, index, kind, candles, isFailed, interval }}
+        market={market}
+        index={index}
+        kind={kind}
+        interval={interval}
+        candles={candles}
+        isFailed={isFailed}
         onHover={setHovered}
         onBeginning={earlier}
       />
@@ -177,6 +191,14 @@ function endingOf(market: Market, index: 0 | 1): End | null {
   const end = endOf(market, index);
   const won = market.resolution?.outcomeIndex;
   return end && { ...end, text: won == null ? 'Void' : `Resolved: ${nameOf(market, won)}` };
+}
+
+/** When trading ends, in a market without a result. */
+function closingOf({ closesAt, resolution }: Market, interval: CandleInterval): Closing | null {
+  if (closesAt === null || resolution) return null;
+  const ms = Date.parse(closesAt);
+  const word = ms > nowMs() ? 'Closes' : 'Closed';
+  return { t: Math.floor(ms / 1_000), text: `${word} ${dayAndTime(ms)}`, candleSec: SECONDS[interval] };
 }
 
 const FullCanvas = (props: FullCanvasProps) => {
@@ -209,13 +231,13 @@ const FullCanvas = (props: FullCanvasProps) => {
     };
   }, []);
   useEffect(
-    () => drawn?.show(candles ?? [], candles && endingOf(market, index), tick),
-    [drawn, candles, market.resolution, index, tick],
+    () => drawn?.show(candles ?? [], candles && endingOf(market, index), closingOf(market, interval), tick),
+    [drawn, candles, market.resolution, market.closesAt, index, tick],
   );
   useEffect(() => drawn?.mark(lines), [drawn, lines, colours]);
   useEffect(() => drawn?.recolour(), [drawn, colours]);
   const what = `${kind === 'line' ? 'Line' : 'Candles'} of ${nameOf(market, index)}, ${interval} each, with volume`;
-  const ending = endingOf(market, index);
+  const ending = endingOf(market, index) ?? closingOf(market, interval);
   const label = `${what}${ending ? `, ${ending.text}` : ''}; arrow keys move it, + and − zoom`;
   return (
     <div

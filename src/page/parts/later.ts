@@ -1,4 +1,5 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
+import { newsOf } from '../order-words';
 import { place, settleSent } from '../place-order';
 import { AccountMenu } from './account-menu';
 import { Approvals } from './approvals';
@@ -34,6 +35,7 @@ export const LATER = {
   Rules,
   StateCard,
   WalletChoice,
+  newsOf,
   place,
   settleSent,
 } as const;
