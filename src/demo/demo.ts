@@ -64,7 +64,7 @@ export async function startDemo({
     const demo = { body: { slug }, character: COIN_CHARACTER };
     desks.push(await openDesk({ client, live, demo, random, grant, say }));
   }
-  const onRefusal = createTeller(say);
+  const onRefusal = createNotifier(say);
   const runs: Promise<void>[] = [];
   const run = (wallet: BotWallet, act: () => Promise<void>, everyMs: number): void => {
     const turn = () => wallet.ready().then(act);
@@ -98,7 +98,7 @@ export async function startDemo({
   };
 }
 
-function createTeller(say: (line: string) => void): (error: ExchangeError) => void {
+function createNotifier(say: (line: string) => void): (error: ExchangeError) => void {
   const toldAtMs = new Map<string, number>();
   return ({ code, message }) => {
     if (Date.now() - (toldAtMs.get(code) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;

@@ -32,7 +32,15 @@ export function Resolve({ market, onDone }: ResolveProps) {
   ];
   const isLink = evidence === '' || /^https:\/\/\S+\.\S+/.test(evidence);
   if (isSecond && result !== null) {
-    return <Second {...{ market, result, evidence, onDone }} onBack={() => setIsSecond(false)} />;
+    return (
+      <Second
+        market={market}
+        result={result}
+        evidence={evidence}
+        onDone={onDone}
+        onBack={() => setIsSecond(false)}
+      />
+    );
   }
   return (
     <section class="panel" aria-labelledby="resolve">

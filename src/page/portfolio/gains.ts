@@ -56,7 +56,7 @@ export interface MarketGain {
   readonly unrealized: number | null;
 }
 
-/** Of both outcomes together, in the order of the positions. */
+/** The gain of each market, both outcomes together, in the order of the positions. */
 export function gainsByMarket(positions: readonly Position[]): MarketGain[] {
   const gains = new Map<string, MarketGain>();
   for (const { marketId, size, realizedPnl, unrealizedPnl } of positions) {

@@ -47,26 +47,36 @@ const Cell = ({
   </td>
 );
 
+interface TableProps {
+  /** The column without a name has the button that closes a position. */
+  readonly columns: readonly string[];
+  readonly children: preact.ComponentChildren;
+}
+
+const Table = ({ columns, children }: TableProps) => (
+  <table class="table">
+    <thead>
+      <tr>
+        {columns.map((name) => (
+          <th key={name} scope="col">
+            {name || <span class="hidden">Close</span>}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+);
+
 export const Positions = ({ held }: { readonly held: readonly Holding[] }) => {
   if (held.length === 0)
     return <Notice title="No positions yet">Shares that you buy will appear here.</Notice>;
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          {['Market', 'Shares', 'Average', 'Now', 'Value', 'Gain', 'Pays if it wins', ''].map((name) => (
-            <th key={name} scope="col">
-              {name || <span class="hidden">Close</span>}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {held.map((one) => (
-          <PositionRow key={one.tokenId} held={one} />
-        ))}
-      </tbody>
-    </table>
+    <Table columns={['Market', 'Shares', 'Average', 'Now', 'Value', 'Gain', 'Pays if it wins', '']}>
+      {held.map((one) => (
+        <PositionRow key={one.tokenId} held={one} />
+      ))}
+    </Table>
   );
 };
 
@@ -113,33 +123,22 @@ export const Gains = ({ positions }: { readonly positions: readonly Position[] }
     unrealized: total.unrealized === null || unrealized === null ? null : total.unrealized + unrealized,
   }));
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          {['Market', 'Realized', 'Unrealized', 'Gain'].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {gains.map((gain) => (
-          <tr key={gain.marketId} data-testid="gain">
-            <td class="table-market">
-              <MarketLink marketId={gain.marketId} />
-            </td>
-            <GainCells {...gain} />
-          </tr>
-        ))}
-        <tr data-testid="gain-sum">
+    <Table columns={['Market', 'Realized', 'Unrealized', 'Gain']}>
+      {gains.map((gain) => (
+        <tr key={gain.marketId} data-testid="gain">
           <td class="table-market">
-            <strong>All markets</strong>
+            <MarketLink marketId={gain.marketId} />
           </td>
-          <GainCells {...sum} />
+          <GainCells {...gain} />
         </tr>
-      </tbody>
-    </table>
+      ))}
+      <tr data-testid="gain-sum">
+        <td class="table-market">
+          <strong>All markets</strong>
+        </td>
+        <GainCells {...sum} />
+      </tr>
+    </Table>
   );
 };
 
@@ -163,35 +162,24 @@ export const Closed = ({ closed }: { readonly closed: readonly Position[] }) => 
   if (closed.length === 0)
     return <Notice title="Nothing closed yet">What you sell or are paid for will appear here.</Notice>;
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          {['Market', 'Outcome', 'Result', 'Gain'].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
+    <Table columns={['Market', 'Outcome', 'Result', 'Gain']}>
+      {closed.map(({ tokenId, marketId, outcomeIndex, realizedPnl }) => (
+        <tr key={tokenId} data-testid="closed">
+          <td class="table-market">
+            <MarketLink marketId={marketId} />
+          </td>
+          <Cell name="Outcome">
+            <span class={`outcome outcome-${outcomeIndex}`}>
+              {nameOf(remembered(marketId), outcomeIndex)}
+            </span>
+          </Cell>
+          <Cell name="Result">{resultWord(marketId, outcomeIndex)}</Cell>
+          <Cell name="Gain" tone={toneOf(microOf(realizedPnl))}>
+            {signedDollars(microOf(realizedPnl))}
+          </Cell>
         </tr>
-      </thead>
-      <tbody>
-        {closed.map(({ tokenId, marketId, outcomeIndex, realizedPnl }) => (
-          <tr key={tokenId} data-testid="closed">
-            <td class="table-market">
-              <MarketLink marketId={marketId} />
-            </td>
-            <Cell name="Outcome">
-              <span class={`outcome outcome-${outcomeIndex}`}>
-                {nameOf(remembered(marketId), outcomeIndex)}
-              </span>
-            </Cell>
-            <Cell name="Result">{resultWord(marketId, outcomeIndex)}</Cell>
-            <Cell name="Gain" tone={toneOf(microOf(realizedPnl))}>
-              {signedDollars(microOf(realizedPnl))}
-            </Cell>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 };
 
