@@ -75,7 +75,7 @@ def members(value: Any, what: str, required: Sequence[str], optional: Sequence[s
         raise fail(what, "a mapping", value)
     for member in value:
         if member not in required and member not in optional:
-            raise ValueError(f"{member!r} is no member of {what}")
+            raise ValueError(f"{member!r} is no member of {what}, which has {', '.join([*required, *optional])}")
     for member in required:
         if member not in value:
             raise ValueError(f"{what} has no {member}")

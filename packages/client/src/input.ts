@@ -26,8 +26,10 @@ function refuse(name: string, expected: string, value: unknown): never {
 export function checkMembers(value: unknown, shape: Shape, what: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new TypeError(`${what} must be an object, not ${shown(value)}`);
+  const known = Object.keys(shape);
   for (const name in value)
-    if (!Object.keys(shape).includes(name)) throw new RangeError(`${name} is no member of ${what}`);
+    if (!known.includes(name))
+      throw new RangeError(`${name} is no member of ${what}, which has ${known.join(', ') || 'none'}`);
   for (const [name, check] of Object.entries(shape)) check((value as Record<string, unknown>)[name], name);
 }
 
