@@ -39,11 +39,15 @@ const startNodes = (count: number): Promise<DurableRedis[]> =>
     ),
   );
 
+/** A replica that has received all data confirms nothing before it has written it to its own file. */
+const FOLLOWING = ['master_link_status:up', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0'];
+
 async function follows(replica: DurableRedis, primary: DurableRedis): Promise<void> {
   await replica.ask(`REPLICAOF 127.0.0.1 ${primary.port}`);
-  await until('the replica follows', async () =>
-    (await replica.ask('INFO replication')).includes('master_link_status:up'),
-  );
+  await until('the replica follows', async () => {
+    const info = await replica.ask('INFO');
+    return FOLLOWING.every((line) => info.includes(line));
+  });
 }
 
 const epochOf = async (client: Client): Promise<string> =>
@@ -149,18 +153,26 @@ async function bySentinels(nodes: readonly DurableRedis[]): Promise<Failovers> {
   };
 }
 
+/** The offset of a replica that has lost its primary: until then it may still be reading what it has received. */
+async function lastOffsetOf(replica: DurableRedis): Promise<number> {
+  let info = '';
+  await until('the replica has lost its primary', async () => {
+    info = await replica.ask('INFO replication');
+    return info.includes('master_link_status:down');
+  });
+  return Number(/^slave_repl_offset:(\d+)/m.exec(info)?.[1]);
+}
+
 /** A name that moves to the replica with the larger offset. */
 async function byName(nodes: readonly DurableRedis[]): Promise<Failovers> {
   let [primary, ...replicas] = nodes as [DurableRedis, ...DurableRedis[]];
   const name = await startProxy(primary.port);
-  const offsetOf = async (node: DurableRedis): Promise<number> =>
-    Number(/^slave_repl_offset:(\d+)/m.exec(await node.ask('INFO replication'))?.[1]);
   return {
     url: `redis://127.0.0.1:${name.port}`,
     async failOver() {
       const killed = primary;
       await killed.kill();
-      const offsets = await Promise.all(replicas.map(offsetOf));
+      const offsets = await Promise.all(replicas.map(lastOffsetOf));
       const promoted = replicas[offsets.indexOf(Math.max(...offsets))] as DurableRedis;
       await promoted.ask('REPLICAOF NO ONE');
       for (const other of replicas) if (other !== promoted) await follows(other, promoted);

@@ -177,6 +177,8 @@ function settings(blocking: boolean) {
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     retryStrategy: reconnect,
+    // A server that loads its data estimates the time, and ioredis would trust it for up to ten seconds.
+    maxLoadingRetryTime: RECONNECT_MAX_MS,
     enableReadyCheck: true,
   };
   if (blocking) return { ...shared, maxRetriesPerRequest: null };

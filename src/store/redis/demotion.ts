@@ -22,18 +22,23 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 const LOOK_EVERY_MS = 1_000;
 const LOOK_TIMEOUT_MS = 2_000;
 
-/** What a name leads to: the connections of this process, and the run of the server that the latest of them reached. */
+/** What a name leads to: the connections of this process, each with the run of the server that it has reached, and the latest such run. */
 interface Place {
-  readonly open: Set<Redis>;
+  readonly open: Map<Redis, string | null>;
   run: string | null;
+}
+
+/** What ioredis 6 calls for itself with the INFO that shows whether a new connection is ready. */
+interface Checking {
+  readonly connector: { check: (info: Readonly<Partial<Record<string, string>>>) => boolean };
 }
 
 const places = new Map<string, Place>();
 
 /**
  * Connects to one server. When a connection for commands meets a demoted server, a new one shows what the name leads to now. When that is
- * another server, which is a primary, all connections of this process to the name connect again, idle and blocked ones too; until then the
- * replica goes on serving reads. A blocked connection looks at nothing itself: every process has one for commands that writes.
+ * another server, which is a primary, all connections of this process that have not reached it connect again, idle and blocked ones too;
+ * until then the replica goes on serving reads. A blocked connection looks at nothing itself: every process has one for commands that writes.
  */
 export function connectByName<T extends Redis>(
   name: string,
@@ -41,7 +46,7 @@ export function connectByName<T extends Redis>(
   { isBlocking, isFollowed }: Kind,
   make: (options: Options) => T,
 ): T {
-  const place = places.get(name) ?? { open: new Set(), run: null };
+  const place = places.get(name) ?? { open: new Map(), run: null };
   places.set(name, place);
   const { open } = place;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -49,17 +54,20 @@ export function connectByName<T extends Redis>(
   async function look(): Promise<void> {
     if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return;
     lookedAtMs = performance.now();
-    const [now, here] = await Promise.all([primaryAt(options, make), runOf(client).catch(() => null)]);
-    if (now !== null && here !== null && now !== here) for (const each of open) again(each);
+    const now = await primaryAt(options, make);
+    const here = open.get(client) ?? null;
+    if (now !== null && here !== null && now !== here) leaveFor(now);
   }
 
   /** A primary that was cut off keeps its other connections, so they follow one that has reached another primary. */
-  async function follow(): Promise<void> {
-    const run = await primaryRunOf(client).catch(() => null);
-    if (run === null || run === place.run) return;
-    const isAnother = place.run !== null;
+  function follow(run: string): void {
+    const isAnother = place.run !== null && place.run !== run;
     place.run = run;
-    if (isAnother) for (const each of open) if (each !== client) again(each);
+    if (isAnother) leaveFor(run);
+  }
+
+  function leaveFor(run: string): void {
+    for (const [each, reached] of open) if (reached !== run) again(each);
   }
 
   function again(each: Redis): void {
@@ -68,8 +76,18 @@ export function connectByName<T extends Redis>(
   }
 
   function note<U extends Redis>(each: U): U {
-    open.add(each);
+    open.set(each, null);
     each.once('end', () => open.delete(each));
+    const { connector } = each as Redis as unknown as Checking;
+    const check = connector.check.bind(connector);
+    connector.check = (info) => {
+      const { run_id: run = null, role } = info;
+      open.set(each, run);
+      const isRight = check(info);
+      if (isRight && isFollowed && each === (client as Redis) && role === 'master' && run !== null)
+        follow(run);
+      return isRight;
+    };
     // BullMQ makes its blocking connections by this.
     const duplicate = each.duplicate.bind(each);
     return Object.assign(each, { duplicate: (more?: Partial<RedisOptions>) => note(duplicate(more)) });
@@ -80,8 +98,7 @@ export function connectByName<T extends Redis>(
     return false;
   }
 
-  const client = note<T>(make(isBlocking ? options : { ...options, reconnectOnError }));
-  if (isFollowed) client.on('ready', () => void follow());
+  const client: T = note(make(isBlocking ? options : { ...options, reconnectOnError }));
   return client;
 }
 
@@ -90,14 +107,6 @@ interface Kind {
   /** Whether the other connections to the name follow this one to another primary. */
   readonly isFollowed: boolean;
 }
-
-/** Names this run of the server. */
-const runOf = async (client: Redis): Promise<string | null> =>
-  /^run_id:(\w+)/m.exec(await client.info('server'))?.[1] ?? null;
-
-/** Null when it accepts no writes. */
-const primaryRunOf = async (client: Redis): Promise<string | null> =>
-  /^role:master/m.test(await client.info('replication')) ? runOf(client) : null;
 
 /** The run of the server that a new connection reaches; null when it accepts no writes, or does not answer. */
 async function primaryAt(options: Options, make: (options: Options) => Redis): Promise<string | null> {
@@ -112,7 +121,8 @@ async function primaryAt(options: Options, make: (options: Options) => Redis): P
   probe.on('error', () => undefined);
   try {
     await probe.connect();
-    return await primaryRunOf(probe);
+    const info = await probe.info();
+    return (/^role:master/m.test(info) && /^run_id:(\w+)/m.exec(info)?.[1]) || null;
   } catch {
     return null;
   } finally {
