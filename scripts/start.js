@@ -60,8 +60,16 @@ function replicasOf(args) {
   return Number(replicas);
 }
 
+/** An older Node may do, and a failure behind this line has an explanation. */
+function reportOldNode() {
+  const wanted = /\d+/.exec(require('../package.json').engines.node)[0];
+  if (Number.parseInt(process.versions.node, 10) < Number(wanted))
+    say(`Node ${wanted} or newer is needed, and this is ${process.version}: what follows may fail`);
+}
+
 async function main() {
   const replicas = replicasOf(process.argv.slice(2));
+  reportOldNode();
   checkWritable();
   if (!existsSync(path.join(ROOT, 'node_modules')) && existsSync(path.join(ROOT, 'src'))) {
     say('installing the packages (npm ci, once)');

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -178,11 +187,12 @@ describe('under npm', () => {
 });
 
 describe('failures of the start', () => {
-  test('a checkout that cannot be written is reported in one line', async () => {
+  test('an old Node and a checkout that cannot be written are reported in one line each', async () => {
     const checkout = path.join(folder, 'checkout');
     mkdirSync(path.join(checkout, 'scripts'), { recursive: true });
     for (const file of ['start.js', 'build.js', 'build-page.js', 'build-client.js'])
       copyFileSync(path.join(ROOT, 'scripts', file), path.join(checkout, 'scripts', file));
+    writeFileSync(path.join(checkout, 'package.json'), '{ "engines": { "node": ">=99.1" } }');
     chmodSync(folder, 0o755);
     chmodSync(checkout, 0o555);
     // Root may write everywhere.
@@ -192,7 +202,8 @@ describe('failures of the start', () => {
       encoding: 'utf8',
       ...asNobody,
     });
-    expect([status, stdout]).toEqual([1, '']);
+    const old = `Node 99 or newer is needed, and this is ${process.version}: what follows may fail\n`;
+    expect([status, stdout]).toEqual([1, old]);
     expect(stderr).toMatch(/^\S+\/checkout cannot be written \(EACCES\): [^\n]+ copy the project [^\n]+\n$/);
   });
 
