@@ -494,6 +494,8 @@ test.each(
       PYTHONPATH: PACKAGE,
     });
     expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+    // It ends after the last event that it waits for.
+    if (`${text}`.includes('Live(')) expect(started.stdout()).toMatch(/ CANCELLED$/m);
   },
   PROGRAM_MS_MAX,
 );
