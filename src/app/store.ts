@@ -7,13 +7,14 @@ import type { ChainScale } from '../exchange/order';
 import { chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
 import { type QueueName, queuesOf } from '../jobs/queues';
-import type { Logger } from '../log';
+import { createLogThrottle, type Logger } from '../log';
 import { createMetrics, type Metrics } from '../metrics/metrics';
 import type { Exchange, OpenExchange } from '../store/exchange';
 import { runProbe } from '../store/health/health';
 import { NO_ARCHIVE } from '../store/lists/archived-reads';
 import { exchangeOn } from '../store/on-redis';
 import { hostsOf } from '../store/redis/address';
+import { logTextOf } from '../store/redis/causes';
 import { createClock, type MeasuredClock } from '../store/redis/clock';
 import { connect, disconnect, ready } from '../store/redis/connection';
 import { createKeys, type Keys } from '../store/redis/keys';
@@ -56,11 +57,12 @@ async function openConnection(
   waitMs: number,
   replicas = 0,
 ): Promise<Connection> {
+  const warn = createLogThrottle(log);
   const redis = connect({
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
     replicas,
-    onError: (error) => log.warn({ err: error.message }, 'redis'),
+    onError: (error) => warn({ err: logTextOf(error) }, 'redis'),
   });
   await ready(redis, waitMs).catch((error: Error) => {
     disconnect(redis);

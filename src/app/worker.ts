@@ -9,7 +9,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { type Readiness, serveMetrics } from '../metrics/server';
 import { stuckOf } from '../store/health/durability';
 import { upOf } from '../store/health/health';
-import { causeOf } from '../store/redis/causes';
+import { causeOf, logTextOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import { isFull } from '../store/redis/unreachable';
 import { observe } from './metrics';
@@ -38,7 +38,7 @@ export async function startWorker(given: Config, log: Logger): Promise<Running> 
     urls: config.redisUrls,
     tlsCa: config.redisTlsCa,
     blocking: true,
-    onError: (error) => warn({ err: error.message }, 'redis'),
+    onError: (error) => warn({ err: logTextOf(error) }, 'redis'),
   });
   // Every queue and many a chore says that Redis is full, several times a second.
   const onError = (error: Error, what: string, facts: Readonly<Record<string, unknown>> = {}): void =>

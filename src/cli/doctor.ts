@@ -8,13 +8,13 @@ export const doctor: Command = async ({ store, ...speaker }) => {
   const { config, clock, operations, extensions } = store;
   const [isProduction, { replicas }] = [config.nodeEnv === 'production', config];
   const silences = await operations.silences();
-  const added = extensions.map(({ examine }) => examine?.(store, silences) ?? []);
-  const checks = [
-    ...(await operations.examine({ isProduction, replicas, silences })),
+  const found = await Promise.all([
+    operations.examine({ isProduction, replicas, silences }),
     // The first partition has the facts of the whole exchange.
-    ...(silences.has(0) ? [] : await unlessSilent('backup', () => examineRuns(store, clock.now()))),
-    ...(await Promise.all(added)).flat(),
-  ];
+    silences.has(0) ? [] : unlessSilent('backup', () => examineRuns(store, clock.now())),
+    ...extensions.map(({ examine }) => examine?.(store, silences) ?? []),
+  ]);
+  const checks = found.flat();
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await printChecks(checks, speaker);
   return isFit ? EXIT.done : EXIT.found;

@@ -2,6 +2,7 @@ import { Refusal } from '../exchange/errors';
 import type { ExchangeOptions, OpenExchange, Operations, Placement } from './exchange';
 import { examine } from './health/doctor';
 import { noteLayout, readLayout, unreadable } from './health/layout';
+import { silentMasters } from './health/silence';
 import { examineWatched } from './health/watched';
 import { watchBacklog } from './outbox/backlog';
 import { openPartition, type Partition } from './partition';
@@ -64,8 +65,10 @@ function operationsOf(
     silences: async () => new Map(),
     watched: () => examineWatched(redis, [keys], readers, clock.now()),
     async causes(error) {
+      if (!(error instanceof Refusal))
+        return (await silentMasters(redis)).map((node) => `${node} does not answer`);
       const failure = archive.failure();
-      return failure !== null && error instanceof Refusal && error.code === 'UNAVAILABLE' ? [failure] : [];
+      return failure !== null && error.code === 'UNAVAILABLE' ? [failure] : [];
     },
   };
 }

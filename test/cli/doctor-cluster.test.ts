@@ -89,3 +89,24 @@ test('doctor and /readyz report a moving slot of the book, and requests meanwhil
   await until('it is ready', isReady);
   expect((await doctor()).code).toBe(0);
 });
+
+test('an error behind a silent node names the node', async () => {
+  const slot = await (nodes[0] as Redis).cluster('KEYSLOT', '{x0}:');
+  const at = Math.floor((slot * nodes.length) / 16_384);
+  const shell = createShell(cluster.url);
+  for (const [silent, command] of [
+    [at, 'mode'],
+    [(at + 1) % nodes.length, 'doctor'],
+  ] as const) {
+    const { pid = 0, port } = cluster.nodes[silent] ?? {};
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const { code, err } = await shell.exchange(command);
+      expect([code, err]).toEqual([4, expect.stringContaining(`(127.0.0.1:${port} does not answer)`)]);
+      expect(err).not.toContain('TLS');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect((await doctor()).code).toBe(0);
+  }
+});

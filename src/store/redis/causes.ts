@@ -1,5 +1,7 @@
 /** The reasons why a connection to Redis fails, in words on which an operator can act. */
+const NO_SENTINEL = /unknown command .?sentinel/i;
 const CAUSES: readonly (readonly [sign: RegExp, cause: string])[] = [
+  [NO_SENTINEL, 'it is a Redis and no Sentinel: use redis://, or the port of a Sentinel (26379)'],
   [/ECONNREFUSED/, 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, 'its name is unknown'],
   [
@@ -28,6 +30,13 @@ const CAUSES: readonly (readonly [sign: RegExp, cause: string])[] = [
 /** The server ends each connection and sends nothing. */
 export const SILENT = 'it closes the connection: does it expect TLS (rediss://)?';
 
+/** A cluster's client keeps no other reason why it cannot connect to a node. */
+const CLOSED_NODE = 'nothing listens there, or it expects TLS (rediss://)';
+
+/** As `causeOf`, for a node of a cluster. */
+export const causeOfNode = (error: Error): string =>
+  error.message === 'Connection is closed.' ? CLOSED_NODE : causeOf(error);
+
 /** The first line of the error, and its meaning where that is known. */
 export function causeOf(error: Error): string {
   const met = textOf(error);
@@ -47,6 +56,13 @@ function textOf(error: Error): string {
   };
   const [inner = lastNodeError] = errors;
   if (inner instanceof Error) return textOf(inner);
-  const [line = ''] = error.message.split('\n');
+  const [line = ''] = error.message.replace(WAIT, '').split('\n');
   return line.includes(code) ? line : `${line}, ${code}`;
 }
+
+/** The wait of the client, which differs in each attempt. */
+const WAIT = / Retrying from scratch after \d+ms\./;
+
+/** An error of a connection for the log, in which equal errors have equal texts. */
+export const logTextOf = (error: Error): string =>
+  NO_SENTINEL.test(error.message) ? causeOf(error) : error.message.replace(WAIT, '');

@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { hostsOf, isCluster, nodesOf, sentinelsOf, speaksTls } from './address';
-import { causeOf, SILENT } from './causes';
+import { causeOf, causeOfNode, SILENT } from './causes';
 import { connectByName, isDemoted } from './demotion';
 import { ReplicatedRedis } from './replicated';
 import './timeouts';
@@ -317,10 +317,12 @@ export async function ready(client: RedisClient, limitMs: number): Promise<void>
     await Promise.all(client.connections().map((lane) => ready(lane, limitMs)));
   if (client.status === 'ready') return;
   let cause = '';
+  /** By host and port, in a cluster. */
+  const nodes = new Map<string, string>();
   await new Promise<void>((resolve, reject) => {
     const done = (error?: Error) => {
       clearTimeout(timer);
-      client.off('ready', onReady).off('error', onError).off('close', onClose);
+      client.off('ready', onReady).off('error', onError).off('close', onClose).off('node error', onNode);
       error ? reject(error) : resolve();
     };
     const onReady = () => done();
@@ -330,9 +332,13 @@ export async function ready(client: RedisClient, limitMs: number): Promise<void>
     const onClose = () => {
       cause ||= `: ${SILENT}`;
     };
-    const late = () => done(new Error(`did not answer within ${limitMs} ms${cause}`));
+    const onNode = (error: Error, node: string) => void nodes.set(node, causeOfNode(error));
+    const late = () => {
+      const each = [...nodes].map(([node, why]) => `${node}: ${why}`).join(', ');
+      done(new Error(`did not answer within ${limitMs} ms${each ? `: ${each}` : cause}`));
+    };
     const timer = setTimeout(late, limitMs);
-    client.on('error', onError).on('close', onClose);
+    client.on('error', onError).on('close', onClose).on('node error', onNode);
     client.once('ready', onReady);
   });
 }

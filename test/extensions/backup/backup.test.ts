@@ -117,6 +117,7 @@ test('a restored exchange is as it was, passes its audit, and trades on', async 
   expect(restored.out).toMatch(/keys restored; the exchange is HALTED\nok: \d{3} orders/);
   expect(await contents(target?.url ?? '')).toEqual(before);
 
+  expect((await to.exchange('doctor')).out).toMatch(/^ok +audit +succeeded last: \d{4}-/m);
   expect((await to.exchange('mode')).out).toBe('HALTED\n');
   await to.exchange('mode', 'NORMAL');
   const other = openAuditing(target?.url ?? '');

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { gapOf } from '../../../src/store/health/durability';
+import { logTextOf } from '../../../src/store/redis/causes';
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { startTestRedis } from '../../support/redis';
 import { PRIMARY_NAME, startSentinels } from '../../support/sentinels';
@@ -43,6 +44,35 @@ test('one of the Sentinels may be away: the next one is asked, and nothing is pr
     disconnect(queue);
     await sentinels.stop();
     await redis.stop();
+  }
+});
+
+test('a Redis in the place of a Sentinel is an error that says so, with the same text at each attempt', async () => {
+  const redis = await startTestRedis();
+  const texts: string[] = [];
+  const client = connect({
+    urls: [`redis+sentinel://127.0.0.1:${redis.port}/${PRIMARY_NAME}`],
+    onError: (error) => texts.push(logTextOf(error)),
+  });
+  try {
+    await expect(ready(client, 1_000)).rejects.toThrow(/it is a Redis and no Sentinel: use redis:/);
+    await until('it has tried three times', () => texts.length >= 3);
+    expect([...new Set(texts)]).toEqual([expect.stringMatching(/^it is a Redis and no Sentinel: /)]);
+  } finally {
+    disconnect(client);
+    await redis.stop();
+  }
+});
+
+test('a cluster that cannot be reached is an error with each of its nodes', async () => {
+  const urls = [1, 2].map((port) => `redis://127.0.0.1:${port}`);
+  const client = connect({ urls });
+  try {
+    await expect(ready(client, 1_000)).rejects.toThrow(
+      /127\.0\.0\.1:1: nothing listens there.*127\.0\.0\.1:2: nothing listens there|127\.0\.0\.1:2: nothing.*127\.0\.0\.1:1: nothing/,
+    );
+  } finally {
+    disconnect(client);
   }
 });
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { recordDone, recorded } from '../../../cli/action';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from '../../../cli/store';
+import { timed } from '../../../cli/timed';
 import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
 import { databaseOf } from '../../archive/open';
@@ -117,7 +118,7 @@ export const restore =
       if (restored.cut > 0)
         await run.line(`${restored.cut} rows of the archive were newer than the backup: they are deleted`);
     }
-    return audit(false)(run);
+    return timed('audit', audit(false))(run);
   };
 
 /** An error about a file starts with its name. */

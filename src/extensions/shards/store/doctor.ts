@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { formatMicro } from '../../../exchange/units';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../../store/health/doctor';
 import { examineSlots } from '../../../store/health/doctor-cluster';
 import { readMode } from '../../../store/health/health';
+import { silenceOf } from '../../../store/health/silence';
 import { isBefore, NO_ENTRY } from '../../../store/redis/entry-id';
 import { holderOf, nameOf, placeOf } from '../../../store/redis/holder';
 import type { Keys } from '../../../store/redis/keys';
@@ -24,8 +24,6 @@ interface ShardsOptions extends Omit<DoctorOptions, 'keys'> {
   readonly silences: Silences;
 }
 
-/** A command to a node that is away may wait for it longer. */
-const ANSWER_MS = 3_000;
 /** The most different details in one line. */
 const DETAILS_MAX = 2;
 
@@ -38,21 +36,6 @@ const MARK_WARN_MS = 30_000;
 export async function findSilences(redis: RedisClient, shards: readonly Keys[]): Promise<Silences> {
   const found = await Promise.all(shards.map((keys) => silenceOf(() => redis.exists(keys.epoch))));
   return new Map(found.flatMap((why, shard): [number, string][] => (why === null ? [] : [[shard, why]])));
-}
-
-async function silenceOf(ask: () => Promise<unknown>): Promise<string | null> {
-  const limit = new AbortController();
-  const late = sleep(ANSWER_MS, `no answer within ${ANSWER_MS / 1_000} s`, { signal: limit.signal });
-  late.catch(() => undefined);
-  const asked = ask().then(() => null);
-  asked.catch(() => undefined);
-  try {
-    return await Promise.race([asked, late]);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    limit.abort();
-  }
 }
 
 /** The node that has a shard, for an operator. */

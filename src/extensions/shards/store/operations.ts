@@ -86,7 +86,8 @@ export function operationsOverShards(options: ExchangeOptions, shards: readonly 
     silences: () => findSilences(redis, keys),
     watched: () => examineWatched(redis, keys, readers, clock.now()),
     async causes(error) {
-      if (error instanceof Refusal && error.code !== 'UNAVAILABLE') return [];
+      if (!(error instanceof Refusal)) return nameSilent(redis, keys);
+      if (error.code !== 'UNAVAILABLE') return [];
       const [failure = []] = await Promise.all(each.slice(0, 1).map((shard) => shard.causes(error)));
       return [...failure, ...(await nameSilent(redis, keys))];
     },
