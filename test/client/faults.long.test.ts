@@ -205,7 +205,7 @@ describe('without any answer', () => {
       code: 'OUTCOME_UNKNOWN',
       retryable: true,
       message: expect.stringMatching(
-        /send the same signed order again \(the last attempt: TIMEOUT, the exchange /,
+        /send the same signed order again \(last: no answer, TIMEOUT, the exchange /,
       ),
     });
     const { signed } = (error as ExchangeError).cause as {

@@ -76,4 +76,4 @@ def _known(result: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _unknown_after(status: int, code: str, detail: str) -> str:
-    return f"{UNKNOWN} (the last attempt: {f'{status} ' if status else ''}{code}, {detail})"
+    return f"{UNKNOWN} (last: {status or 'no answer'}, {code}, {detail})"

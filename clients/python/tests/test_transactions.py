@@ -46,4 +46,4 @@ class Transactions(unittest.TestCase):
 
         with self.assertRaises(ExchangeError) as raised:
             resolved(attempt, {}, 0.01)
-        self.assertRegex(str(raised.exception), r"^OUTCOME_UNKNOWN: .*\(the last attempt: 503 UNAVAILABLE, Redis does not answer\)$")
+        self.assertRegex(str(raised.exception), r"^OUTCOME_UNKNOWN: .*\(last: 503, UNAVAILABLE, Redis does not answer\)$")

@@ -5,15 +5,9 @@ import type { SignedOrder } from './types-account';
 export const UNAUTHORIZED = 401;
 /** A request is booked within this time of its sending, or never, as `GET /orders/{order_hash}` says. */
 const LATEST_MS = 5_000;
-const UNKNOWN = 'no answer says whether the order was booked; send the same signed order again';
-
 /** The detail of OUTCOME_UNKNOWN, with the answer that the last attempt had. */
-export const unknownAfter = ({
-  status,
-  code,
-  detail,
-}: Pick<ExchangeError, 'status' | 'code' | 'detail'>): string =>
-  `${UNKNOWN} (the last attempt: ${status === 0 ? '' : `${status} `}${code}, ${detail})`;
+export const unknownAfter = ({ status, code, detail }: Pick<ExchangeError, 'status' | 'code' | 'detail'>) =>
+  `no answer says whether the order was booked; send the same signed order again (last: ${status || 'no answer'}, ${code}, ${detail})`;
 
 /**
  * Sends until an answer is final. Once an attempt may have been booked, a refusal of another one says nothing about it, because
