@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 import { API } from '../../support/api';
 import { startWebReplicas, type WebReplicas } from '../../support/web-replicas';
+
+const run = promisify(execFile);
 
 /** GET /docs, over HTTP and, where there is one, in a browser. */
 let exchange: WebReplicas;
@@ -45,30 +49,58 @@ const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const executablePath = BROWSERS.find((file) => existsSync(file));
 const inBrowser = executablePath === undefined ? test.skip : test;
 
-inBrowser('a browser shows every operation, violates no policy and asks nobody else', async () => {
-  const browser: Browser = await chromium.launch({
-    ...(executablePath === undefined ? {} : { executablePath }),
-    args: ['--no-sandbox'],
-  });
-  try {
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    const elsewhere: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+inBrowser(
+  'a browser shows every operation and each request as code, violates no policy and asks nobody else',
+  async () => {
+    const browser: Browser = await chromium.launch({
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox'],
     });
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('request', (request) => {
-      const url = request.url();
-      if (!url.startsWith(exchange.client.url) && !url.startsWith('data:')) elsewhere.push(url);
-    });
-    await page.goto(`${exchange.client.url}/docs`);
-    await page.waitForSelector('.opblock');
-    expect(await page.locator('.opblock').count()).toBe(Object.keys(API.operations).length);
-    await page.locator('#operations-Orders-submitOrder .opblock-summary-control').click();
-    await page.waitForSelector('#operations-Orders-submitOrder .responses-wrapper');
-    expect([complaints, elsewhere]).toEqual([[], []]);
-  } finally {
-    await browser.close();
-  }
-});
+    try {
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      const elsewhere: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('request', (request) => {
+        const url = request.url();
+        if (!url.startsWith(exchange.client.url) && !url.startsWith('data:')) elsewhere.push(url);
+      });
+      await page.goto(`${exchange.client.url}/docs`);
+      await page.waitForSelector('.opblock');
+      expect(await page.locator('.opblock').count()).toBe(Object.keys(API.operations).length);
+      await page.locator('#operations-Orders-submitOrder .opblock-summary-control').click();
+      await page.waitForSelector('#operations-Orders-submitOrder .responses-wrapper');
+      const operation = page.locator('[id$=-refreshSession]');
+      await operation.locator('.opblock-summary-control').click();
+      await operation.getByRole('button', { name: 'Try it out' }).click();
+      await operation.locator('textarea').fill('{"refreshToken":"none: true \\"null\\""}');
+      await operation.getByRole('button', { name: 'Execute' }).click();
+      const codeIn = async (language: string): Promise<string> => {
+        await operation
+          .locator('.request-snippets')
+          .getByRole('heading', { name: language, exact: true })
+          .click();
+        return operation.locator('.request-snippets pre').innerText();
+      };
+      const curl = await codeIn('curl');
+      expect(curl).toMatch(/^curl -X 'POST'/);
+      const { stdout } = await run(process.execPath, [
+        '--input-type=module',
+        '-e',
+        await codeIn('TypeScript'),
+      ]);
+      expect(stdout).toMatch(/^401 .*TOKEN_INVALID/);
+      expect(await codeIn('Python')).toMatch(
+        /^import httpx[\s\S]*json=\{\s+"refreshToken": "none: true \\"null\\""/,
+      );
+      expect(elsewhere).toEqual([]);
+      // The answer to the request above is a refusal.
+      expect(complaints.filter((text) => !/status of 401/.test(text))).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+);
