@@ -151,7 +151,16 @@ const DOCS_FILES = [
 
 function buildDocsPage() {
   rmSync(DOCS, { recursive: true, force: true });
-  cpSync(path.join(SOURCE, 'docs'), DOCS, { recursive: true });
+  mkdirSync(DOCS, { recursive: true });
+  for (const name of ['index.html', 'sign.css'])
+    cpSync(path.join(SOURCE, 'docs', name), path.join(DOCS, name));
+  buildSync({
+    ...COMMON,
+    outdir: DOCS,
+    entryNames: '[name]',
+    entryPoints: [path.join(SOURCE, 'docs/start.ts')],
+    format: 'iife',
+  });
   const from = path.dirname(require.resolve('swagger-ui-dist/package.json'));
   for (const name of DOCS_FILES) cpSync(path.join(from, name), path.join(DOCS, name));
   compress(DOCS, DOCS_QUALITY);

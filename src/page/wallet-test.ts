@@ -1,10 +1,9 @@
-import './app'; // In one chunk with the first view: see scripts/build-page.js.
 import type { Signer, TransactionSigner } from 'ctf-exchange-client';
 import { SigningKey } from 'ethers/crypto';
 import { hashMessage, TypedDataEncoder } from 'ethers/hash';
 import { computeAddress, Transaction } from 'ethers/transaction';
 
-/** A wallet with a single key, loaded only where a test wallet is used. */
+/** A wallet with a single key, loaded only where a test wallet is used. It shares nothing with the first view, so it need not import app.tsx. */
 
 const KEY = /^0x[0-9a-f]{64}$/;
 const KEY_BYTES = 32;
