@@ -194,7 +194,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
     const { page } = fresh;
     await page.getByRole('button', { name: 'Full chart' }).click();
     const chart = page.locator('.chart-full');
-    const words = /^Candles of Yes, 15m each, with volume, (Closes \d.*:\d\d);/;
+    const words = /^Candles of Yes, 15m each, with volume, (Closes \d+ \w+ \d{4}, \d\d:\d\d);/;
     await soon(() => chart.getAttribute('aria-label')).toMatch(words);
     const [, text = ''] = words.exec((await chart.getAttribute('aria-label')) ?? '') ?? [];
     await soon(() => page.evaluate<string[]>('[...new Set(window.labels)]')).toContain(text);
@@ -341,6 +341,11 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('link', { name: 'My profile' }).click();
     const person = page.getByTestId('person');
+    await person.getByLabel('Name').fill('River Walker');
+    await person.getByRole('button', { name: 'Save' }).click();
+    await soon(() => person.getByRole('alert').textContent()).toBe(
+      'A name has 3 to 20 letters, digits or _.',
+    );
     await person.getByLabel('Name').fill('river_walker');
     await person.getByLabel('About me').fill('I count clouds.');
     await person.getByRole('button', { name: 'Save' }).click();

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import {
   type BrowserStage,
   openMore,
@@ -16,6 +17,8 @@ import { eventually, soon } from '../support/waiting';
 const SHIFT_MAX = 0.1;
 /** One row of buttons. */
 const ROW_PX_MAX = 60;
+const FINGER_PX = 40;
+const DOT_PX = 8;
 const SUM_SHIFTS = `
   let sum = 0;
   const add = (shifts) => { for (const { value } of shifts) sum += value; };
@@ -78,10 +81,22 @@ describeInBrowser('how the page looks', () => {
     const rowOf = async (selector: string) => (await page.locator(selector).boundingBox())?.height;
     expect(await rowOf('.top')).toBeLessThanOrEqual(ROW_PX_MAX);
     expect(await topOf('h1')).toBeLessThan(NARROW.height / 4);
+    // The dot stands for the word, which has no room.
+    expect((await page.locator('.connection .dot').boundingBox())?.width).toBe(DOT_PX);
+    const heights = await page
+      .locator('.top .button, .chart .chip, .share')
+      .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(0);
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(FINGER_PX);
     const bar = page.getByLabel('On this phone');
-    await bar.getByRole('button', { name: /^Yes/ }).tap();
+    const opener = bar.getByRole('button', { name: /^Yes/ });
+    const back = ticket.getByRole('button', { name: 'Back to the market' });
+    const hasFocus = (button: Locator) => button.evaluate((it) => it === it.ownerDocument.activeElement);
+    await opener.tap();
     await ticket.getByText(question, { exact: true }).waitFor();
-    await ticket.getByRole('button', { name: 'Back to the market' }).tap();
+    await soon(() => hasFocus(back)).toBe(true);
+    await back.tap();
+    await soon(() => hasFocus(opener)).toBe(true);
     await takeTestWallet(visit);
     expect(await rowOf('.top')).toBeLessThanOrEqual(ROW_PX_MAX);
     await place(visit, { type: 'IOC', price: '60', shares: '3' });

@@ -103,7 +103,8 @@ export const EventChart = ({ markets }: Props) => {
             const pips = hovered === null ? listedChance(line.market) : priceAt(line, hovered);
             return (
               <li key={line.market.id} class={`event-line-${at}`} dir="auto">
-                {line.market.question} <strong>{pips === null ? '–' : percent(pips)}</strong>
+                {line.market.question}{' '}
+                <strong>{pips === null ? '–' : percent(pips, pipsOf(line.market.tickSize))}</strong>
               </li>
             );
           })}

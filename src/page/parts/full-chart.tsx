@@ -10,7 +10,7 @@ import type { Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
 import { outcome } from '../ticket-state';
-import { centsOf, counted, dayAndTime, lotsOf, nowMs, pipsOf } from '../units';
+import { centsOf, clockTime, counted, dateOf, dayAndTime, lotsOf, nowMs, pipsOf } from '../units';
 import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
 
@@ -198,7 +198,11 @@ function closingOf({ closesAt, resolution }: Market, interval: CandleInterval): 
   if (closesAt === null || resolution) return null;
   const ms = Date.parse(closesAt);
   const word = ms > nowMs() ? 'Closes' : 'Closed';
-  return { t: Math.floor(ms / 1_000), text: `${word} ${dayAndTime(ms)}`, candleSec: SECONDS[interval] };
+  return {
+    t: Math.floor(ms / 1_000),
+    text: `${word} ${dateOf(closesAt)}, ${clockTime(ms)}`,
+    candleSec: SECONDS[interval],
+  };
 }
 
 const FullCanvas = (props: FullCanvasProps) => {

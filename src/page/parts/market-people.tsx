@@ -15,6 +15,8 @@ const PICTURE = 20;
 /** Styles in the file of this part: the style sheet belongs to the first view. */
 const ROW = { display: 'flex', justifyContent: 'space-between', gap: '12px', padding: '8px 16px' } as const;
 const NAME = { display: 'inline-flex', alignItems: 'center', gap: '4px', verticalAlign: 'bottom' } as const;
+const HEAD = { paddingInline: '16px' } as const;
+const LIST = { margin: 0, padding: 0, listStyle: 'none' } as const;
 const SIDES = { display: 'grid', gridTemplateColumns: 'repeat(auto-fit, minmax(240px, 1fr))' } as const;
 const OUTCOMES = [0, 1] as const;
 
@@ -113,16 +115,18 @@ const TopHolders = ({ market }: { readonly market: Market }) => {
 
 const HolderList = ({ holders, name }: { readonly holders: Holders; readonly name: string }) => (
   <section aria-label={`Holders of ${name}`}>
-    <h3 class="card-subtitle">
+    <h3 class="card-subtitle" style={HEAD}>
       <span class={`outcome outcome-${holders.outcomeIndex}`}>{name}</span>{' '}
       <span class="hint">
         {holders.count} {holders.count === 1 ? 'wallet' : 'wallets'}
       </span>
     </h3>
     {holders.data.length === 0 ? (
-      <p class="hint">No wallet holds it.</p>
+      <p class="hint" style={ROW}>
+        No wallet holds it.
+      </p>
     ) : (
-      <ol class="orders">
+      <ol class="orders" style={LIST}>
         {holders.data.map(({ size, ...wallet }, place) => (
           <li key={wallet.address ?? place} style={ROW} data-testid="holder">
             <Person wallet={wallet} />

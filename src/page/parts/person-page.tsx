@@ -12,6 +12,8 @@ import { Identicon } from './identicon';
 import { Notice, Skeleton } from './notice';
 
 const NAME_MAX = 20;
+const NAME = /^[A-Za-z0-9_]{3,20}$/;
+const NAME_WORDS = 'A name has 3 to 20 letters, digits or _.';
 const BIO_MAX = 280;
 const PICTURE = 72;
 
@@ -57,6 +59,7 @@ const Edit = ({ profile, onSaved }: EditProps) => {
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const save = async (): Promise<void> => {
+    if (name.trim() !== '' && !NAME.test(name.trim())) return setRefused(NAME_WORDS);
     setBusy(true);
     setRefused(null);
     try {

@@ -1,6 +1,6 @@
 import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { account, useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { config, exchangeState, fundsWords, isOver, whyNoOrders } from '../exchange-state';
@@ -215,7 +215,21 @@ const More = ({
   );
 };
 
+/** The focus goes into the sheet, and returns to what opened it. */
+function useSheetFocus() {
+  const isOpen = useCell(isSheetOpen);
+  const back = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    if (!isOpen || !(opener instanceof HTMLElement)) return;
+    back.current?.focus({ preventScroll: true });
+    return () => opener.focus({ preventScroll: true });
+  }, [isOpen]);
+  return { isOpen, back };
+}
+
 const Form = ({ shown }: { readonly shown: Shown | null }) => {
+  const sheet = useSheetFocus();
   const inputs = useInputs(shown);
   const { balances } = useAccount();
   const standing = shown && standingOf(shown, inputs.outcome, balances);
@@ -242,7 +256,7 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
   return (
     <form
       id="ticket"
-      class={useCell(isSheetOpen) ? 'card ticket ticket-sheet' : 'card ticket'}
+      class={sheet.isOpen ? 'card ticket ticket-sheet' : 'card ticket'}
       data-testid="ticket"
       aria-label="Order ticket"
       noValidate
@@ -252,7 +266,7 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         if (reason === null) void submit();
       }}
     >
-      <button type="button" class="link sheet-close" onClick={() => history.back()}>
+      <button ref={sheet.back} type="button" class="link sheet-close" onClick={() => history.back()}>
         Back to the market
       </button>
       <p class="ticket-question" dir="auto">

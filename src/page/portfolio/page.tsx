@@ -8,7 +8,7 @@ import { holdingsOf, worthIn } from '../holdings';
 import { Approvals } from '../parts/approvals';
 import { Notice, Skeleton } from '../parts/notice';
 import { CancelAll, Orders } from '../parts/orders';
-import { dollars, microOf, signedDollars } from '../units';
+import { dollars, microOf, signedDollars, wholeCents } from '../units';
 import { Curve } from './curve';
 import { type Journal, useJournal } from './data';
 import { Faucet } from './faucet';
@@ -90,7 +90,7 @@ const Figures = ({ worth }: { readonly worth: Portfolio | null }) => {
   return (
     <dl class="figures" data-testid="figures">
       <Figure name="Portfolio" value={dollars(worthIn(account) ?? 0)} />
-      <Figure name="Cash" value={dollars(microOf(balances.collateral.available))} />
+      <Figure name="Cash" value={dollars(wholeCents(microOf(balances.collateral.available)))} />
       <Figure name="In orders" value={dollars(microOf(balances.collateral.reserved))} />
       <NotFinal balances={balances} />
       <Figure
