@@ -316,8 +316,9 @@ async function reportDeath(
   lines: readonly string[],
 ): Promise<void> {
   if (session.isEnding) return;
+  const how = exit.signal ?? `code ${exit.code}`;
   complain(
-    `${name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}), so everything stops. Its last lines:`,
+    `${name} ended unexpectedly (${how}), so everything stops.${lines.length > 0 ? ' Its last lines:' : ''}`,
   );
   for (const line of lines.slice(-LINES_SHOWN)) complain(`  ${line}`);
   await session.end(exit.code === EXIT_BAD_CONFIG ? EXIT_BAD_CONFIG : 1);
