@@ -175,6 +175,10 @@ test('the client can call every path of the interface, and no other path', async
     client.myTrades(),
   ];
   expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(8).fill(page));
+  const maker = { address: wallet.address, portfolioPublic: true };
+  expect(await client.updateProfile({ portfolioPublic: true })).toMatchObject(maker);
+  expect(await client.positionsOf(wallet.address, { status: 'open' })).toEqual(page);
+  expect(await client.portfolioOf(wallet.address, '1w')).toMatchObject({ value: expect.any(String) });
   expect(await client.holders(id, { outcomeIndex: 1 })).toEqual({
     marketId: market.id,
     outcomeIndex: 1,

@@ -377,6 +377,28 @@ describeInBrowser('what traders look at besides the ticket', () => {
     );
   });
 
+  test('a wallet shows everybody its positions and gain when it says so', async () => {
+    const { page } = visit;
+    const holdings = page.getByTestId('holdings');
+    const publicly = page.getByLabel('Show everybody my positions and gain');
+    await publicly.check();
+    expect(await holdings.count()).toBe(0);
+    await page.getByTestId('person').getByRole('button', { name: 'Save' }).click();
+    await holdings.filter({ hasText: 'in all' }).waitFor();
+    const { maker } = stage;
+    await maker.send('PATCH', '/me/profile', { portfolioPublic: true });
+    await page.goto(`${stage.url}/u/${maker.address}`);
+    await holdings
+      .getByRole('listitem')
+      .filter({ hasText: /: [\d.,]+ \w+, worth \$/ })
+      .first()
+      .waitFor();
+    await maker.send('PATCH', '/me/profile', { portfolioPublic: false });
+    await page.reload();
+    await page.getByTestId('person').waitFor();
+    expect(await holdings.count()).toBe(0);
+  });
+
   test('a bell has fills, ends, payouts and answers, counts what is new, and works by keys and on a phone', async () => {
     const market = await stage.openMarket({ question: 'Does the bell ring?', minOrderSize: '1' });
     const fresh = await stage.open({}, undefined, `/m/${market.slug}`);

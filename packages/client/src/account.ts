@@ -9,7 +9,7 @@ import {
   type Shape,
   text,
 } from './input';
-import { isWorthAnother, isWorthAnotherRead, PAGE, PERIOD, partOf, READ_MS_MAX } from './reads';
+import { isWorthAnother, isWorthAnotherRead, PAGE, PERIOD, POSITIONS, partOf, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
 import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
@@ -42,7 +42,13 @@ const nullable: Shape[string] = (value, name) => {
   if (value !== null && typeof value !== 'string' && value !== undefined)
     throw new RangeError(`${name} must be a string, or null to clear it`);
 };
-const PROFILE: Shape = { username: nullable, bio: nullable, avatarUrl: nullable, hidden: optional(flag) };
+const PROFILE: Shape = {
+  username: nullable,
+  bio: nullable,
+  avatarUrl: nullable,
+  hidden: optional(flag),
+  portfolioPublic: optional(flag),
+};
 const NEW_KEY: Shape = { name: text, scopes: anything, expiresAt: anything };
 
 /** A member that is present has a value: an undefined `marketId` must not mean every market. */
@@ -132,7 +138,7 @@ export function createAccount(
   return {
     me: () => get('/me'),
     balances: () => get('/me/balances'),
-    positions: (query) => get('/me/positions', query, [...PAGE, 'status', 'marketId']),
+    positions: (query) => get('/me/positions', query, POSITIONS),
     portfolio: (timeframe) => get('/me/portfolio', { timeframe }, ['timeframe']),
     orders: (query) => get('/me/orders', query, ORDERS),
     myTrades: (query) => get('/me/trades', query, JOURNAL),

@@ -18,8 +18,18 @@ import type {
   Trade,
   Trading,
 } from './types';
-import type { Comment, Holders, MarketTrade, Order, OrderFill, Profile } from './types-account';
+import type {
+  Comment,
+  Holders,
+  MarketTrade,
+  Order,
+  OrderFill,
+  Position,
+  PositionsQuery,
+  Profile,
+} from './types-account';
 import type { Candles, CandlesQuery, MarketEvent, ProgramVersion } from './types-data';
+import type { Portfolio } from './types-portfolio';
 
 /** The latest time after the first attempt at which another begins. */
 export const READ_MS_MAX = 10_000;
@@ -40,8 +50,10 @@ export function partOf(id: string, name = 'id'): string {
 }
 
 const marketPath = (id: string, view = ''): string => `/markets/${partOf(id)}${view}`;
+const profilePath = (address: string, view = ''): string => `/profiles/${partOf(address, 'address')}${view}`;
 
 export const PAGE = ['limit', 'cursor'];
+export const POSITIONS = [...PAGE, 'status', 'marketId'];
 const DEPTH = ['depth'];
 const MARKETS = [...PAGE, 'status', 'category', 'tag', 'q', 'sort'];
 const CANDLES = ['interval', 'from', 'to', 'outcomeIndex', 'limit'];
@@ -79,6 +91,9 @@ export interface Reads {
   /** Newest first. */
   orderFills(orderHash: string, query?: PageQuery): Promise<Page<OrderFill>>;
   profile(address: string): Promise<Profile>;
+  /** Of a wallet that lets everybody read them, as is its portfolio; else FORBIDDEN. */
+  positionsOf(address: string, query?: PositionsQuery): Promise<Page<Position>>;
+  portfolioOf(address: string, timeframe?: Timeframe): Promise<Portfolio>;
   comments(id: string, query?: PageQuery): Promise<Page<Comment>>;
 }
 
@@ -132,7 +147,10 @@ export function createReads(send: Send, sessions: Sessions, signal?: AbortSignal
     },
     orderFills: async (orderHash, query) =>
       get(`/orders/${partOf(orderHash, 'orderHash')}/fills`, query, PAGE),
-    profile: async (address) => get(`/profiles/${partOf(address, 'address')}`),
+    profile: async (address) => get(profilePath(address)),
+    positionsOf: async (address, query) => get(profilePath(address, '/positions'), query, POSITIONS),
+    portfolioOf: async (address, timeframe) =>
+      get(profilePath(address, '/portfolio'), { timeframe }, ['timeframe']),
     comments: async (id, query) => get(marketPath(id, '/comments'), query, PAGE),
   };
 }

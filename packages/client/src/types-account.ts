@@ -232,13 +232,13 @@ export interface Me {
   readonly joinedAt: IsoTime;
   /** Whether the wallet has no name among the holders and in the activity of markets. */
   readonly hidden: boolean;
+  /** Whether everybody may read the positions and the portfolio of the wallet. */
+  readonly portfolioPublic: boolean;
   /** `expiresAt` is null for an API key without an expiration. */
   readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime | null };
 }
 
-export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl' | 'hidden'> & {
-  readonly joinedAt: IsoTime | null;
-};
+export type Profile = Omit<Me, 'joinedAt' | 'session'> & { readonly joinedAt: IsoTime | null };
 
 /** Omitted members do not change; null clears one. */
 export interface ProfileChange {
@@ -246,6 +246,7 @@ export interface ProfileChange {
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
   readonly hidden?: boolean | null;
+  readonly portfolioPublic?: boolean | null;
 }
 
 /** A wallet of a market; both members are null for one that hides itself. */

@@ -26,8 +26,8 @@ export const PORTFOLIO: Extension = {
     const wallets = openMarketWallets(store);
     return {
       routes: (context, cached) => [
-        ...journalEndpoints(journal, context),
-        ...portfolioEndpoints(journal, context),
+        ...journalEndpoints(journal, wallets, context),
+        ...portfolioEndpoints(journal, wallets, context),
         ...marketWalletEndpoints(wallets, context, cached),
       ],
     };

@@ -1,12 +1,15 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import '../people-words';
-import type { Profile } from 'ctf-exchange-client';
+import type { Position, Profile } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
-import { useWallet } from '../account-data';
+import { learnMarkets, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { useFound } from '../found';
+import { remembered } from '../market-list-data';
+import { nameOf } from '../outcome-names';
+import { inPage, linkTo } from '../route';
 import { tell } from '../toasts';
-import { dateOf, shortAddress } from '../units';
+import { dateOf, dollars, lotsOf, microOf, shares, shortAddress, signedDollars } from '../units';
 import { wordsFor } from '../words';
 import { Identicon } from './identicon';
 import { Notice, Skeleton } from './notice';
@@ -17,7 +20,7 @@ const NAME_WORDS = 'A name has 3 to 20 letters, digits or _.';
 const BIO_MAX = 280;
 const PICTURE = 72;
 
-/** The words of a wallet about itself; only the wallet sees what it holds and gains. */
+/** The words of a wallet about itself, and what it holds and gains if it lets everybody see that. */
 export const PersonPage = ({ address }: { readonly address: string }) => {
   const wallet = useWallet();
   const { value, isMissing, failure } = useFound(address, client.profile);
@@ -40,10 +43,65 @@ export const PersonPage = ({ address }: { readonly address: string }) => {
           </p>
         </div>
       </section>
+      {profile.portfolioPublic && <Holdings address={profile.address} />}
       {wallet?.address.toLowerCase() === profile.address.toLowerCase() && (
         <Edit profile={profile} onSaved={setProfile} />
       )}
     </main>
+  );
+};
+
+const POSITIONS_MAX = 100;
+const REFRESH_MS = 30_000;
+
+async function holdingsOf(address: string) {
+  const [{ data }, { pnl }] = await Promise.all([
+    client.positionsOf(address, { status: 'open', limit: POSITIONS_MAX }),
+    client.portfolioOf(address),
+  ]);
+  await learnMarkets(data.map(({ marketId }) => marketId));
+  return { positions: data, pnl };
+}
+
+const Holdings = ({ address }: { readonly address: string }) => {
+  const { value, isMissing } = useFound(address, holdingsOf, REFRESH_MS);
+  if (isMissing) return null;
+  if (!value) return <Skeleton rows={3} />;
+  const { positions, pnl } = value;
+  return (
+    <section class="card person-edit" data-testid="holdings">
+      <h2 class="card-subtitle">Positions and gain</h2>
+      <p>
+        <strong>{signedDollars(microOf(pnl.total))}</strong> in all, {signedDollars(microOf(pnl.today))} today
+      </p>
+      {positions.length === 0 ? (
+        <p class="hint">This wallet holds no shares now.</p>
+      ) : (
+        <ul>
+          {positions.map((one) => (
+            <HeldRow key={one.tokenId} held={one} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+};
+
+const HeldRow = ({ held }: { readonly held: Position }) => {
+  const { marketId, outcomeIndex, size, currentValue, unrealizedPnl } = held;
+  const market = remembered(marketId);
+  const path = linkTo(market?.slug ?? marketId);
+  const worth = currentValue === null ? '' : `, worth ${dollars(microOf(currentValue))}`;
+  const gain = unrealizedPnl === null ? '' : ` (${signedDollars(microOf(unrealizedPnl))})`;
+  return (
+    <li>
+      <a href={path} onClick={inPage(path)} dir="auto">
+        {market?.question ?? 'A market'}
+      </a>
+      : {shares(lotsOf(size))} {nameOf(market, outcomeIndex)}
+      {worth}
+      {gain}
+    </li>
   );
 };
 
@@ -56,6 +114,7 @@ const Edit = ({ profile, onSaved }: EditProps) => {
   const [name, setName] = useState(profile.username ?? '');
   const [bio, setBio] = useState(profile.bio ?? '');
   const [isShown, setShown] = useState(!profile.hidden);
+  const [isPublic, setPublic] = useState(profile.portfolioPublic);
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const save = async (): Promise<void> => {
@@ -68,6 +127,7 @@ const Edit = ({ profile, onSaved }: EditProps) => {
           username: name.trim() || null,
           bio: bio.trim() || null,
           hidden: !isShown,
+          portfolioPublic: isPublic,
         }),
       );
       tell('Your profile is saved.', 'good');
@@ -103,14 +163,8 @@ const Edit = ({ profile, onSaved }: EditProps) => {
           onInput={({ currentTarget }) => setBio(currentTarget.value)}
         />
       </label>
-      <label style={{ display: 'flex', alignItems: 'center' }}>
-        <input
-          type="checkbox"
-          checked={isShown}
-          onChange={({ currentTarget }) => setShown(currentTarget.checked)}
-        />
-        Show me among holders and in activity
-      </label>
+      <Switch text="Show me among holders and in activity" isOn={isShown} onChange={setShown} />
+      <Switch text="Show everybody my positions and gain" isOn={isPublic} onChange={setPublic} />
       <button type="submit" class="button button-primary" disabled={isBusy}>
         Save
       </button>
@@ -122,3 +176,16 @@ const Edit = ({ profile, onSaved }: EditProps) => {
     </form>
   );
 };
+
+interface SwitchProps {
+  readonly text: string;
+  readonly isOn: boolean;
+  onChange(isOn: boolean): void;
+}
+
+const Switch = ({ text, isOn, onChange }: SwitchProps) => (
+  <label style={{ display: 'flex', alignItems: 'center' }}>
+    <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+    {text}
+  </label>
+);

@@ -93,6 +93,7 @@ test('an operator can clear parts of a profile, and cannot write them', async ()
     username: null,
     joinedAt: ISO,
     hidden: false,
+    portfolioPublic: false,
   });
   expect(await latest()).toMatchObject({ body: { username: null }, status: 200 });
   expect((await name(newTrader(), 'rude_1')).status).toBe(200);
@@ -121,6 +122,7 @@ test('an operator sees all data of a wallet', async () => {
     avatarUrl: null,
     joinedAt: ISO,
     hidden: false,
+    portfolioPublic: false,
     balances: (await alice.get('/me/balances')).body,
     muted: false,
     positions: 2,

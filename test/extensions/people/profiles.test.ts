@@ -20,6 +20,7 @@ afterAll(async () => {
   await exchange?.stop();
 });
 
+const SWITCHES = { hidden: false, portfolioPublic: false };
 const newTrader = (at = 0): Trader => createTrader((exchange.replicas[at as 0] ?? exchange).client, domain);
 const profileOf = (address: string): Promise<Answer> =>
   (exchange.replicas[1 as 0] ?? exchange).client.get(`/profiles/${address}`);
@@ -36,13 +37,14 @@ test('a wallet that signs in has joined, and can edit its profile', async () => 
       ...nothing,
       joinedAt: ISO,
       hidden: false,
+      portfolioPublic: false,
       session: { issuedAt: ISO, expiresAt: ISO },
     },
   ]);
   expect(Date.parse(me.session.expiresAt) - Date.parse(me.session.issuedAt)).toBe(900_000);
   const said = { username: 'Alice_1', bio: 'Ärger 🌧️\nand rain', avatarUrl: 'https://example.org/a.png?x=1' };
   const answer = await edit(alice, said);
-  const profile = { address: alice.address, ...said, joinedAt: me.joinedAt, hidden: false };
+  const profile = { address: alice.address, ...said, joinedAt: me.joinedAt, ...SWITCHES };
   expect([answer.status, answer.body]).toEqual([200, profile]);
   expect((await profileOf(alice.address)).body).toEqual(profile);
   expect((await profileOf(alice.address.toLowerCase())).body).toEqual(profile);
@@ -66,7 +68,7 @@ test('a profile shows only public facts, for any address', async () => {
     bio: null,
     avatarUrl: null,
     joinedAt: null,
-    hidden: false,
+    ...SWITCHES,
   });
   // A wallet that trades without signing in has joined with its first order.
   const market = await openMarket(exchange.client, ADMIN_TOKEN);

@@ -158,6 +158,20 @@ describe.each([1, 2])('the wallets of a market, with %i shards', (shards) => {
     expect((await holdersOf(market, 1)).body.data[0]).toEqual({ ...hidden, size: largest.size });
     await bob.send('PATCH', '/me/profile', { hidden: false });
     expect((await latest()).maker).toEqual(named.bob);
+    // Others read what a wallet holds and gains while it lets them, and exactly what it reads itself.
+    const views = ['positions?limit=100', 'portfolio?timeframe=1w'];
+    const shown = () => Promise.all(views.map((view) => read(`/profiles/${bob.address}/${view}`)));
+    const refused = { status: 403, body: { code: 'FORBIDDEN' } };
+    expect(await shown()).toMatchObject([refused, refused]);
+    await bob.send('PATCH', '/me/profile', { portfolioPublic: true });
+    const [positions, portfolio] = await shown();
+    expect(positions?.body).toEqual((await bob.get('/me/positions?limit=100')).body);
+    expect(positions?.body.data.length).toBeGreaterThan(0);
+    const { history, ...sums } = (await bob.get('/me/portfolio?timeframe=1w')).body;
+    expect(portfolio).toMatchObject({ status: 200, body: sums });
+    expect((await read('/profiles/0x12/positions')).body.code).toBe('INVALID_ADDRESS');
+    await bob.send('PATCH', '/me/profile', { portfolioPublic: null });
+    expect(await shown()).toMatchObject([refused, refused]);
     for (const lots of [100, 200, 300]) {
       await submit(bob, market, limit('SELL', 0, 9_900, lots));
       await submit(bob, market, limit('SELL', 0, 9_900, lots));

@@ -5,7 +5,8 @@
 --
 -- {x}:p:<address>  hash: `u` username, `b` bio, `a` URL of the avatar, `j` time of the wallet's first sign-in (ms),
 --                  `g` the username in lower case that it gave up last, `m` 1 while an operator has muted the wallet,
---                  `h` 1 while the wallet hides itself among holders and traders
+--                  `h` 1 while the wallet hides itself among holders and traders,
+--                  `o` 1 while everybody may read its positions and its portfolio
 -- {x}:pn           hash: username in lower case -> address (20 bytes), then for a name that was given up when it is free, I6 (ms)
 -- {x}:talk         string: counts the changes of profiles and comments; a cached answer is valid while the count is the same
 --

@@ -17,12 +17,14 @@ export interface Profile {
   readonly muted: boolean;
   /** Whether the wallet is without a name among the holders and traders of markets. */
   readonly hidden: boolean;
+  /** Whether everybody may read its positions and its portfolio. */
+  readonly portfolioPublic: boolean;
 }
 
 /** Omitted members do not change; null clears one. */
 export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
-} & { readonly hidden?: boolean | null | undefined };
+} & { readonly [flag in keyof typeof FLAGS]?: boolean | null | undefined };
 
 /** What an operator may change. */
 export interface ProfileModeration {
@@ -41,6 +43,7 @@ export interface Profiles {
 }
 
 const FIELDS = { username: 'u', bio: 'b', avatarUrl: 'a' } as const;
+const FLAGS = { hidden: 'h', portfolioPublic: 'o' } as const;
 /** The time in a rank of the wallet's index (lua/lib/order.lua). */
 const RANKS_PER_MS = 1_000;
 
@@ -72,7 +75,8 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
       const value = change[part];
       return value === undefined ? [] : [FIELDS[part], value ?? ''];
     });
-    if (change.hidden !== undefined) parts.push('h', change.hidden ? '1' : '');
+    for (const flag of Object.keys(FLAGS) as (keyof typeof FLAGS)[])
+      if (change[flag] !== undefined) parts.push(FLAGS[flag], change[flag] ? '1' : '');
     const code = await store(address, '0', parts);
     if (code !== 'OK')
       throw new Refusal(
@@ -85,12 +89,13 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
     const wallet = addressBytes(address);
     const orders = keys.wallet(wallet);
     const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
-    const [[username, bio, avatarUrl, joined, muted, hidden], [, open], [, final], gone] = await Promise.all([
-      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j', 'm', 'h'),
+    const [fields, [, open], [, final], gone] = await Promise.all([
+      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), ...Object.values(FLAGS), 'j', 'm'),
       redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
       redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
       redis.hgetBuffer(keys.forgotten, wallet),
     ]);
+    const [username, bio, avatarUrl, hidden, portfolioPublic, joined, muted] = fields;
     const seen = [open, final].flatMap((rank) =>
       rank ? [Math.floor(Math.abs(Number(rank)) / RANKS_PER_MS)] : [],
     );
@@ -103,6 +108,7 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
       joinedAtMs: seen.length === 0 ? null : Math.min(...seen),
       muted: muted === '1',
       hidden: hidden === '1',
+      portfolioPublic: portfolioPublic === '1',
     };
   }
 

@@ -12,11 +12,13 @@ export interface ProfileFacts {
   readonly joinedAtMs: number | null;
   readonly muted: boolean;
   readonly hidden: boolean;
+  readonly portfolioPublic: boolean;
 }
 
 /** The profile as the wallet itself and operators see it. */
-export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs, hidden }: ProfileFacts) {
-  return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs), hidden };
+export function presentProfile(facts: ProfileFacts) {
+  const { address, username, bio, avatarUrl, joinedAtMs, hidden, portfolioPublic } = facts;
+  return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs), hidden, portfolioPublic };
 }
 
 /** The profile as others see it: that of a muted wallet is empty. */

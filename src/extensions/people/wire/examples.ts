@@ -13,6 +13,7 @@ export const PROFILE = {
   avatarUrl: null,
   joinedAt: SIGNED_IN_AT,
   hidden: false,
+  portfolioPublic: false,
 };
 
 export const ME = {

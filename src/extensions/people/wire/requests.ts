@@ -49,6 +49,7 @@ export interface ProfileBody {
   readonly bio?: string | null;
   readonly avatarUrl?: string | null;
   readonly hidden?: boolean | null;
+  readonly portfolioPublic?: boolean | null;
 }
 
 export const profileShape = createShape<ProfileBody>(
@@ -66,6 +67,12 @@ export const profileShape = createShape<ProfileBody>(
       .allow(null)
       .description(
         'True removes address and username of the wallet from the holders and the activity of markets; null is false, as for a new wallet.',
+      ),
+    portfolioPublic: Joi.boolean()
+      .strict()
+      .allow(null)
+      .description(
+        'True lets everybody read the positions and the portfolio of the wallet; null is false, as for a new wallet.',
       ),
   }).required(),
 );

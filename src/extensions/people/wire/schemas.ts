@@ -19,9 +19,12 @@ const PROFILE = {
   avatarUrl: nullable(text()),
 };
 
-const HIDDEN = flag(
-  'True while the wallet has no address and no username among the holders and in the activity of markets.',
-);
+const SWITCHES = {
+  hidden: flag(
+    'True while the wallet has no address and no username among the holders and in the activity of markets.',
+  ),
+  portfolioPublic: flag('True while everybody may read the positions and the portfolio of the wallet.'),
+};
 
 const KEY_MEMBERS: Readonly<Record<string, Json>> = {
   id: text(undefined, { pattern: '^[0-9a-f]{16}$' }),
@@ -32,11 +35,11 @@ const KEY_MEMBERS: Readonly<Record<string, Json>> = {
 };
 
 export const PEOPLE_SCHEMAS: Readonly<Record<string, Json>> = {
-  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')), hidden: HIDDEN }),
+  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')), ...SWITCHES }),
   Me: object({
     ...PROFILE,
     joinedAt: ref('Time'),
-    hidden: HIDDEN,
+    ...SWITCHES,
     session: object({
       issuedAt: ref('Time'),
       expiresAt: nullable(
@@ -73,7 +76,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Json>> = {
     bio: nullable(text()),
     avatarUrl: nullable(text()),
     joinedAt: nullable(ref('Time')),
-    hidden: HIDDEN,
+    ...SWITCHES,
     muted: flag('True while an operator hides the comments and the profile of the wallet.'),
     balances: ref('Balances'),
     positions: integer('The number of outcomes of which the wallet holds tokens.'),

@@ -12,12 +12,14 @@ import type { JournalReads, JournalRow, TradeRow } from '../store/reads';
 import { changeOf } from '../store/sides';
 import { presentMove, presentPosition, presentTradeActivity } from '../wire/answers';
 import { PORTFOLIO_PATHS } from '../wire/paths';
+import { type Consents, shownWallet } from './shown-wallet';
 
 const POSITION_STATES = ['open', 'closed'] as const;
 
 /** A wallet's own books: its holdings and gains, its trades, and all moves of its balances. */
 export function journalEndpoints(
   journal: JournalReads,
+  consents: Consents,
   { reads, marketIdOf, termsOf }: Context,
 ): AnyEndpoint[] {
   const pageOf = (query: Query) => ({
@@ -27,15 +29,11 @@ export function journalEndpoints(
 
   const rowsOf = (query: Query) => ({ ...pageOf(query), ...periodOf(query) });
 
-  async function positions(call: Call<undefined>) {
+  async function positions(call: Call<undefined>, wallet = walletOf(call)) {
     const page = pageOf(call.query);
     const status = choiceOf(call.query, 'status', POSITION_STATES);
     const marketId = await marketIdOf(call.query);
-    const {
-      positions: rows,
-      next,
-      looked,
-    } = await journal.positions(walletOf(call), { marketId, status }, page);
+    const { positions: rows, next, looked } = await journal.positions(wallet, { marketId, status }, page);
     const views = new Map(await Promise.all([...new Set(rows.map((row) => row.marketId))].map(viewOf)));
     const data = rows.flatMap((row) => {
       const view = views.get(row.marketId);
@@ -76,7 +74,8 @@ export function journalEndpoints(
   }
 
   return [
-    read(PORTFOLIO_PATHS.myPositions, positions, 'required'),
+    read(PORTFOLIO_PATHS.myPositions, (call) => positions(call), 'required'),
+    read(PORTFOLIO_PATHS.positions, async (call) => positions(call, await shownWallet(call, consents))),
     read(PORTFOLIO_PATHS.myTrades, trades, 'required'),
     read(PORTFOLIO_PATHS.myActivity, activity, 'required'),
   ];

@@ -11,6 +11,7 @@ import { changeOf } from '../store/sides';
 import { type Tokens, valuesAt, type WalletChange, type WorthAt, worthOfTokens } from '../value';
 import { presentPortfolio } from '../wire/answers';
 import { PORTFOLIO_PATHS } from '../wire/paths';
+import { type Consents, shownWallet } from './shown-wallet';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -23,13 +24,16 @@ const POINTS_MAX = 1_000;
 const POSITIONS_MAX = 100_000;
 
 /** The value of a wallet, now and over time. */
-export function portfolioEndpoints(journal: JournalReads, { reads }: Context): AnyEndpoint[] {
+export function portfolioEndpoints(
+  journal: JournalReads,
+  consents: Consents,
+  { reads }: Context,
+): AnyEndpoint[] {
   /**
    * Cached while neither the balances of the wallet nor a market of its tokens changes, for a minute at most: the history costs
    * as much as thousands of rows.
    */
-  async function portfolio(call: Call<undefined>): Promise<Reply> {
-    const wallet = walletOf(call);
+  async function portfolio(call: Call<undefined>, wallet = walletOf(call)): Promise<Reply> {
     const timeframe = timeframeOf(call.query);
     const nowMs = Math.trunc(reads.clock());
     const balances = await reads.balances(wallet);
@@ -125,7 +129,10 @@ export function portfolioEndpoints(journal: JournalReads, { reads }: Context): A
     };
   }
 
-  return [read(PORTFOLIO_PATHS.myPortfolio, portfolio, 'required')];
+  return [
+    read(PORTFOLIO_PATHS.myPortfolio, (call) => portfolio(call), 'required'),
+    read(PORTFOLIO_PATHS.portfolio, async (call) => portfolio(call, await shownWallet(call, consents))),
+  ];
 }
 
 /** The first grant counts as always there, as in the value of a wallet that has done nothing yet. */

@@ -27,8 +27,9 @@ export interface TradeWallets {
   readonly maker: PublicWallet;
 }
 
-/** Who holds and trades a market. */
+/** Who holds and trades a market, and who lets others read its portfolio. */
 export interface MarketWallets {
+  isPublic(address: string): Promise<boolean>;
   /**
    * Records everything that happened before, and returns a name of the moment, which every change of a holder changes. Throws
    * UNAVAILABLE while the journal lacks entries or holders.
@@ -118,7 +119,10 @@ export function createMarketWallets({ redis, parts, placement }: MarketWalletsOp
     );
   }
 
-  return { recorded, holders, walletsOf };
+  const isPublic = async (address: string): Promise<boolean> =>
+    (await redis.hget(home.profile(addressBytes(address)), 'o')) === '1';
+
+  return { recorded, holders, walletsOf, isPublic };
 }
 
 const nameOf = ({ tradeMs, sequence }: Pick<MatchRef, 'tradeMs' | 'sequence'>): string =>

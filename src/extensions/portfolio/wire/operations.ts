@@ -14,39 +14,64 @@ const pageOf = (schema: string, description: string, example: unknown) => ({
   example: { data: [example], nextCursor: null },
 });
 
-/** A wallet's own books, and the wallets of a market. */
+const POSITIONS = {
+  tag: 'Account',
+  limited: true,
+  parameters: [
+    query(
+      'status',
+      'Only positions that still hold tokens, or only those that do not.',
+      choice(['open', 'closed']),
+      'open',
+    ),
+    ofMarket,
+    ...paged,
+  ],
+  success: pageOf('PositionPage', 'A page of positions.', POSITION),
+} as const;
+
+const VALUE = {
+  tag: 'Account',
+  limited: true,
+  parameters: [query('timeframe', 'Default `1d`.', choice(TIMEFRAMES), '1w')],
+  success: { description: 'The portfolio.', schema: 'Portfolio', example: PORTFOLIO },
+} as const;
+
+const BY_CONSENT =
+  'Refused with FORBIDDEN unless the wallet lets everybody read it (`portfolioPublic` of its profile).';
+
+/** A wallet's own books, those that others may read, and the wallets of a market. */
 export const PORTFOLIO_OPERATIONS: Operations = {
   [`GET ${PORTFOLIO_PATHS.myPositions}`]: {
+    ...POSITIONS,
     id: 'listMyPositions',
-    tag: 'Account',
     summary: 'Positions, newest first',
     description:
       'One position for each outcome that the wallet has ever held, by average cost: a sale removes its share of the cost. A split or a merge counts a half for each outcome. Fees are part of the cost and of the proceeds.',
     bearer: 'required',
-    limited: true,
-    parameters: [
-      query(
-        'status',
-        'Only positions that still hold tokens, or only those that do not.',
-        choice(['open', 'closed']),
-        'open',
-      ),
-      ofMarket,
-      ...paged,
-    ],
-    success: pageOf('PositionPage', 'A page of positions.', POSITION),
+  },
+  [`GET ${PORTFOLIO_PATHS.positions}`]: {
+    ...POSITIONS,
+    id: 'listPositions',
+    summary: 'Positions of another wallet, newest first',
+    description: `As \`GET /me/positions\`. ${BY_CONSENT}`,
+    codes: ['FORBIDDEN'],
   },
   [`GET ${PORTFOLIO_PATHS.myPortfolio}`]: {
+    ...VALUE,
     id: 'getMyPortfolio',
-    tag: 'Account',
     summary: 'What the wallet is worth, and was',
     description:
       'The value of cash, open orders and positions, the profit or loss, and the value over time: at the end of each bucket of the timeframe, with the last price of each market at that moment. The history goes back over the latest 5,000 lines of `GET /me/activity` at most. A request counts as 10 reads.',
     bearer: 'required',
-    limited: true,
-    parameters: [query('timeframe', 'Default `1d`.', choice(TIMEFRAMES), '1w')],
-    success: { description: 'The portfolio.', schema: 'Portfolio', example: PORTFOLIO },
     codes: ['INVALID_TIMEFRAME'],
+  },
+  [`GET ${PORTFOLIO_PATHS.portfolio}`]: {
+    ...VALUE,
+    id: 'getPortfolio',
+    summary: 'What another wallet is worth, and was',
+    description: `As \`GET /me/portfolio\`. ${BY_CONSENT}`,
+    codes: ['INVALID_TIMEFRAME', 'FORBIDDEN'],
   },
   [`GET ${PORTFOLIO_PATHS.myTrades}`]: {
     id: 'listMyTrades',

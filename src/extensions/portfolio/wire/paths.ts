@@ -1,11 +1,13 @@
 import type { PageSize } from '../../../wire/pages';
 
-/** A wallet's own books, and the wallets of a market. */
+/** A wallet's own books, those that others may read, and the wallets of a market. */
 export const PORTFOLIO_PATHS = {
   myPositions: '/me/positions',
   myPortfolio: '/me/portfolio',
   myTrades: '/me/trades',
   myActivity: '/me/activity',
+  positions: '/profiles/{address}/positions',
+  portfolio: '/profiles/{address}/portfolio',
   holders: '/markets/{id}/holders',
   marketActivity: '/markets/{id}/activity',
 } as const;
