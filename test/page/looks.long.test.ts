@@ -83,6 +83,13 @@ describeInBrowser('how the page looks', () => {
     expect(await topOf('h1')).toBeLessThan(NARROW.height / 4);
     // The dot stands for the word, which has no room.
     expect((await page.locator('.connection .dot').boundingBox())?.width).toBe(DOT_PX);
+    // Old prices say so in a row below it, which covers the page and moves nothing.
+    const atFirst = await topOf('h1');
+    await page.evaluate("document.documentElement.dataset.feed = 'old'");
+    expect((await page.locator('.connection').boundingBox())?.width).toBe(NARROW.width);
+    expect(await topOf('h1')).toBe(atFirst);
+    expect(await topOf('.connection')).toBeGreaterThan(ROW_PX_MAX - 5);
+    await page.evaluate("document.documentElement.dataset.feed = 'live'");
     const heights = await page
       .locator('.top .button, .chart .chip, .share')
       .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().height));
