@@ -158,7 +158,7 @@ const MarketPage = ({ found, shown, hasNone }: MarketPageProps) => {
   const lack = lackOf(found, hasNone);
   return (
     <>
-      <main class="main" id="content">
+      <main class="main" id="content" tabIndex={-1}>
         {lack ?? <MarketView market={market} shown={shown} />}
         <MarketTabs market={market} shown={shown} />
       </main>

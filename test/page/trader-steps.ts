@@ -161,6 +161,8 @@ export function traderSteps(at: () => At): void {
       .waitFor();
     await sheet.getByRole('button', { name: 'Sell 30 Yes now' }).click();
     await heard(page(), 'Sold 30 Yes at 40¢');
+    // The button that opened the sheet is gone with the position.
+    await soon(() => page().evaluate('document.activeElement.id')).toBe('content');
     await visit.ticket.getByLabel('Type').selectOption('MARKET');
     await visit.ticket.getByLabel('Amount').fill('4.50');
     await submit(visit);
@@ -205,6 +207,8 @@ export function traderSteps(at: () => At): void {
     await page().getByLabel('Your comment').fill('The clouds look dark.');
     await page().getByLabel('Your name here').fill('walker');
     await page().getByRole('button', { name: 'Post' }).click();
+    await soon(() => page().getByLabel('Your comment').inputValue()).toBe('');
+    expect(await page().evaluate('document.activeElement.textContent')).toBe('Post');
     const comment = page().locator('.comment').filter({ hasText: 'The clouds look dark.' });
     await comment.filter({ hasText: 'walker' }).locator('.identicon').waitFor();
     await comment.getByRole('button', { name: 'Like' }).click();

@@ -1,6 +1,6 @@
 import type { Trading } from 'ctf-exchange-client';
 import { viewOf } from 'ctf-exchange-client';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { client } from '../exchange';
@@ -23,11 +23,20 @@ const REFRESH_MS = 2_000;
 /** Sells at once, at the prices of the book. */
 export const CloseButton = ({ held }: { readonly held: Holding }) => {
   const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  // With its last share a position disappears, and the focus must not disappear with it.
+  useEffect(
+    () => () => {
+      if (document.activeElement === button.current) document.getElementById('content')?.focus();
+    },
+    [],
+  );
   const market = remembered(held.marketId) ?? null;
   const why = whyNoOrders(market, useCell(exchangeState)?.mode);
   return (
     <>
       <button
+        ref={button}
         type="button"
         class="link position-close"
         disabled={why !== null || wholeLots(held.freeMicro) === 0}

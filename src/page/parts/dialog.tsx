@@ -11,7 +11,10 @@ interface Props {
 export const Dialog = ({ title, onClose, children }: Props) => {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const opener = document.activeElement;
     element.current?.showModal();
+    // A browser gives the focus back only when it closes the sheet itself.
+    return () => opener instanceof HTMLElement && opener.focus();
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same

@@ -58,7 +58,8 @@ export const WriteComment = ({ marketId, parentId, onWritten }: Props) => {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <button type="submit" class="button" disabled={isBusy || text.trim() === ''}>
+      {/* The focus stays on it when the text is empty again. */}
+      <button type="submit" class="button" aria-disabled={isBusy || text.trim() === ''}>
         {isReply ? 'Reply' : 'Post'}
       </button>
       {me !== null && me.username === null && text !== '' && (

@@ -27,7 +27,7 @@ export const PortfolioPage = () => {
   const worth = useWorth(timeframe);
   const known = useCell(config);
   return (
-    <main class="portfolio-page" id="content">
+    <main class="portfolio-page" id="content" tabIndex={-1}>
       <h1 class="head-question">Portfolio</h1>
       {!wallet ? (
         <Notice title="Not signed in">
