@@ -280,6 +280,10 @@ describeInBrowser('an operator works without the command line', () => {
     await page.locator('.figure', { hasText: 'WorkerAt work' }).waitFor();
     worker.child.kill('SIGKILL');
     await attention('none is at work', 'red').waitFor();
+    await page.route('**/admin/overview', (route) => route.fulfill({ body: 'cut' }));
+    await page.getByText('The figures below are old').waitFor();
+    await page.unroute('**/admin/overview');
+    await page.getByText('The figures below are old').waitFor({ state: 'detached' });
     await page.locator('.figure', { hasText: 'WorkerNone' }).waitFor();
     await soon(() => page.title()).toMatch(/^\([2-9]\) Operate$/);
     const ready = async () => (await web.client.get('/readyz?verbose')).body;

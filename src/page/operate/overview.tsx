@@ -80,7 +80,7 @@ function Attention({ list }: { list: readonly Warning[] }) {
 }
 
 export function Overview({ overview }: { overview: Loaded<State> }) {
-  const { value: state, again } = overview;
+  const { value: state, error, again } = overview;
   const attention = attentionOf(overview);
   const lastAudit = useLastAudit();
   const perSecond = useRate(state);
@@ -119,7 +119,12 @@ export function Overview({ overview }: { overview: Loaded<State> }) {
   return (
     <>
       {attention && <Attention list={attention} />}
-      <dl class="figures">
+      {error !== null && (
+        <p class="problem">
+          The figures below are old: {timeWords(new Date(state.timestamp).toISOString())}.
+        </p>
+      )}
+      <dl class={error === null ? 'figures' : 'figures figures-old'}>
         {figures.map(([name, value, more]) => (
           <div key={name} class="figure">
             <dt>{name}</dt>

@@ -56,6 +56,7 @@ export async function examineRuns(options: RunsOptions, nowMs: number): Promise<
         detail: `failed at ${new Date(failedMs).toISOString()}, and succeeded ${last}`,
       };
     const isLate = !isEmpty && nowMs - succeededMs > LATE_MS;
-    return { name, verdict: isLate ? 'warn' : 'ok', detail: `succeeded last: ${last}` };
+    const detail = succeededMs === 0 ? 'has never succeeded' : `succeeded last: ${last}`;
+    return { name, verdict: isLate ? 'warn' : 'ok', detail };
   });
 }

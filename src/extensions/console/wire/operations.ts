@@ -25,7 +25,7 @@ export const CONSOLE_OPERATIONS: Operations = {
         ...MODE,
         replicas: 2,
         redis: { usedBytes: 52_428_800, maxBytes: null, durability: 'always', eviction: 'noeviction' },
-        warnings: [{ name: 'backup', level: 'red', detail: 'succeeded last: never' }],
+        warnings: [{ name: 'backup', level: 'red', detail: 'has never succeeded' }],
         outbox: {
           length: 1_200,
           added: 48_000,
