@@ -38,7 +38,6 @@ export async function copyReplica(
       throw new Refusal('UNAVAILABLE', `the replica cannot be reached: ${error.message}`);
     });
     const server = holderOf(redis, first.keys);
-    const primary = await infoOf(holderOf(options.redis, first.keys));
     const untilMs = performance.now() + FOLLOW_MS_MAX;
     for (;;) {
       const info = await infoOf(server);
@@ -48,6 +47,8 @@ export async function copyReplica(
           'the server of --replica is no replica: start it with --replicaof',
         );
       if (info.get('master_link_status') === 'up' && info.get('master_sync_in_progress') === '0') {
+        // A primary has a new id from its first replica on.
+        const primary = await infoOf(holderOf(options.redis, first.keys));
         if (info.get('master_replid') === primary.get('master_replid')) break;
         throw new Refusal(
           'INVALID_REQUEST',
