@@ -91,7 +91,7 @@ export interface Reads {
   /** Newest first. */
   orderFills(orderHash: string, query?: PageQuery): Promise<Page<OrderFill>>;
   profile(address: string): Promise<Profile>;
-  /** Of a wallet that lets everybody read them, as is its portfolio; else FORBIDDEN. */
+  /** FORBIDDEN, as for its portfolio, unless the wallet lets everybody read them. */
   positionsOf(address: string, query?: PositionsQuery): Promise<Page<Position>>;
   portfolioOf(address: string, timeframe?: Timeframe): Promise<Portfolio>;
   comments(id: string, query?: PageQuery): Promise<Page<Comment>>;

@@ -27,6 +27,7 @@ const MARKETS_MAX = 50;
 /** A forgotten order ends by itself. */
 const LIFE_MS = 3_600_000;
 const SIZE = '10';
+const SHOW_MS_MAX = 10_000;
 
 const client = createClient({ baseUrl: new URL('..', location.href).href.replace(/\/$/, '') });
 const signer = testSigner(keyOf(null));
@@ -70,8 +71,12 @@ export async function offerSigning(swagger: Interface): Promise<void> {
 
 /** Swagger UI fills in its example when it first shows the body, in place of what was there. */
 async function shownBody(): Promise<void> {
-  while (!document.querySelector(`#${OPERATION.join('-')} textarea`))
+  const giveUpAt = performance.now() + SHOW_MS_MAX;
+  while (!document.querySelector(`#${OPERATION.join('-')} textarea`)) {
+    if (performance.now() > giveUpAt)
+      throw new Error('The operation did not open: open it, then sign again.');
     await new Promise(requestAnimationFrame);
+  }
 }
 
 let isSignedIn = false;
