@@ -118,6 +118,7 @@ test('a replica that takes over is a new epoch, although it writes everything to
         const { body } = await exchange.alice.submit(exchange.market, BID);
         const before = await exchange.epoch();
         await master.copied();
+        await replica.written();
         await master.kill();
         await replica.ask('REPLICAOF NO ONE');
         proxy.retarget(replica.port);
@@ -157,6 +158,7 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
         );
         const before = await exchange.epoch();
         await master.copied();
+        await replica.written();
         await leave(replica);
         const lost = await exchange.alice.order(exchange.market, BID);
         const { status, body, headers } = await send(exchange, lost);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunningRedis, StartRedisOptions } from '../../src/local/redis';
 import { openLink, startTestRedis } from './redis';
-import { sleep } from './waiting';
+import { sleep, until } from './waiting';
 
 /** A Redis that can be killed and restarts on its port with the data of its folder. */
 export interface DurableRedis {
@@ -23,6 +23,8 @@ export interface DurableRedis {
   ask(command: string): Promise<string>;
   /** Resolves when a replica has everything that was written before. */
   copied(): Promise<void>;
+  /** Resolves when this replica has the data of its first copy in its file, too: killed before, it would come back empty. */
+  written(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -90,6 +92,17 @@ export async function startDurableRedis({
         await link.ask('SET copied 1');
         await link.ask('DEL copied');
         if ((await link.ask('WAIT 1 60000')) !== '1') throw new Error('no replica has the last write');
+      } finally {
+        link.close();
+      }
+    },
+    async written() {
+      const link = await openLink(port);
+      try {
+        await until('the copied data are in the file', async () => {
+          const info = await link.ask('INFO persistence');
+          return ['in_progress', 'scheduled'].every((name) => info.includes(`aof_rewrite_${name}:0`));
+        });
       } finally {
         link.close();
       }

@@ -1,6 +1,6 @@
 import type { Trading } from 'ctf-exchange-client';
 import { viewOf } from 'ctf-exchange-client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { client } from '../exchange';
@@ -20,23 +20,22 @@ const PARTS = [25, 50, 100] as const;
 /** The interval in which the sheet's book is read again, so that its preview stays correct. */
 const REFRESH_MS = 2_000;
 
+/** After the elements of a position are gone, with its button or its open sheet. */
+function keepFocus(): void {
+  if (document.activeElement === document.body)
+    document.getElementById('content')?.focus({ preventScroll: true });
+}
+
 /** Sells at once, at the prices of the book. */
 export const CloseButton = ({ held }: { readonly held: Holding }) => {
   const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
   // With its last share a position disappears, and the focus must not disappear with it.
-  useEffect(
-    () => () => {
-      if (document.activeElement === button.current) document.getElementById('content')?.focus();
-    },
-    [],
-  );
+  useEffect(() => () => queueMicrotask(keepFocus), []);
   const market = remembered(held.marketId) ?? null;
   const why = whyNoOrders(market, useCell(exchangeState)?.mode);
   return (
     <>
       <button
-        ref={button}
         type="button"
         class="link position-close"
         disabled={why !== null || wholeLots(held.freeMicro) === 0}

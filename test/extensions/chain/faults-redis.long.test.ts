@@ -49,10 +49,7 @@ async function replicate(): Promise<DurableRedis> {
     (await replica.ask('INFO replication')).includes('master_link_status:up'),
   );
   await redis.copied();
-  // Its own file is whole when the copy that it began with is in it.
-  await faults.until('the replica has everything on disk', async () =>
-    (await replica.ask('INFO persistence')).includes('aof_rewrite_in_progress:0'),
-  );
+  await replica.written();
   return replica;
 }
 
