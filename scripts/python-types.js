@@ -15,6 +15,7 @@ const ROOTS = [
     'ApiKey',
     'NewApiKey',
     'WalletCall',
+    'CommentPage',
   ],
 ];
 

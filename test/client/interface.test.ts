@@ -241,4 +241,5 @@ async function talk(one: client.Client, marketId: string, address: string): Prom
   await one.unlikeComment(comment.id);
   await one.deleteComment(reply.id);
   expect((await one.comments(marketId)).data).toHaveLength(2);
+  expect((await one.myComments({ limit: 2 })).data.map(({ id }) => id)).toEqual([comment.id]);
 }

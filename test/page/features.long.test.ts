@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers';
 import {
   type BrowserStage,
   place,
@@ -8,7 +9,7 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { violations } from '../support/looks';
 import { ADMIN_TOKEN } from '../support/settings';
-import type { OpenMarket } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket } from '../support/trader';
 import { eventually, soon, until } from '../support/waiting';
 
 /** As many as the page keeps. */
@@ -428,16 +429,25 @@ describeInBrowser('what traders look at besides the ticket', () => {
     });
     expect(resolved.status).toBe(200);
     await bell('News, 2 unread').waitFor();
+    // In a market that this browser has never shown; the wallet wrote there by another program.
+    const elsewhere = await stage.openMarket({ question: 'Does it ring elsewhere?' });
+    const { client } = stage.web();
+    const key = await page.evaluate<string>(`localStorage.getItem('exchange.test-key')`);
+    const same = createTrader(client, await domainOf(client), new Wallet(key));
+    const question = await same.post(`/markets/${elsewhere.id}/comments`, { body: 'And here?' });
+    const answer = { body: 'It does.', parentId: question.body.id };
+    expect((await other.post(`/markets/${elsewhere.id}/comments`, answer)).status).toBe(201);
     // The answers are read with the page.
     await page.reload();
-    await bell('News, 3 unread').focus();
+    await bell('News, 4 unread').focus();
     await page.keyboard.press('Enter');
-    await soon(() => news.count()).toBe(4);
+    await soon(() => news.count()).toBe(5);
+    await news.filter({ hasText: /elsewhere\?.* answered: It does\./ }).waitFor();
     const texts = (await news.allTextContents()).join('\n');
     expect(texts).toContain('You were paid $4.00');
     expect(texts).toContain('Your order for 10 Yes at 40¢ is cancelled: the market has closed.');
     expect(texts).toMatch(/answered: I do\./);
-    expect(await news.filter({ hasText: 'New' }).count()).toBe(3);
+    expect(await news.filter({ hasText: 'New' }).count()).toBe(4);
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await soon(() => bell('News').evaluate((button) => button.matches(':focus'))).toBe(true);

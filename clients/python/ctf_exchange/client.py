@@ -232,6 +232,10 @@ class Client:
         period = {"since": since, "until": until, "order": order}
         return self.get("/me/activity", signed_in=True, marketId=marketId, limit=limit, cursor=cursor, **period)
 
+    def my_comments(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> types.CommentPage:
+        """What the wallet wrote in all markets, newest first, without what was deleted."""
+        return self.get("/me/comments", signed_in=True, limit=limit, cursor=cursor)
+
     def walk(self, page: Callable[..., Any], **query: Any) -> Iterator[Any]:
         """Every row of a list: `client.walk(client.orders, status="open")`. With `since` and `order="asc"` it polls."""
         cursor: Optional[str] = None

@@ -768,3 +768,25 @@ class NewApiKey(TypedDict):
     createdAt: str
     expiresAt: Optional[str]
     key: str
+
+
+class CommentPage(TypedDict):
+    data: List[Comment]
+    nextCursor: Optional[str]
+
+
+class Comment(TypedDict):
+    id: str
+    marketId: str
+    parentId: Optional[str]
+    author: CommentAuthor
+    body: str
+    likes: int
+    createdAt: str
+    deleted: bool
+
+
+class CommentAuthor(TypedDict):
+    address: str
+    username: Optional[str]
+    avatarUrl: Optional[str]

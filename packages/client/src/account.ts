@@ -12,7 +12,7 @@ import {
 import { isWorthAnother, isWorthAnotherRead, PAGE, PERIOD, POSITIONS, partOf, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
-import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
+import type { Decimal, OrdersQuery, OutcomeIndex, Page, PageQuery, Side, Timeframe } from './types';
 import type {
   Activity,
   Cancelled,
@@ -102,6 +102,8 @@ interface Keys {
 }
 
 interface Comments {
+  /** What the wallet wrote in all markets, newest first, without what was deleted. */
+  myComments(query?: PageQuery): Promise<Page<Comment>>;
   postComment(marketId: string, body: string, parentId?: string): Promise<Comment>;
   deleteComment(id: string): Promise<void>;
   likeComment(id: string): Promise<Comment>;
@@ -119,7 +121,7 @@ export function createAccount(
     return (await persist(() => sessions.authorized<T>(request), isAgain, READ_MS_MAX, signal)).body;
   };
   const once: Ask = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
-  const get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
+  const get: Get = async <T>(path: string, query: object = {}, names: readonly string[] = []): Promise<T> => {
     checkQuery(query, names);
     return again<T>({ method: 'GET', path, query });
   };
@@ -163,10 +165,11 @@ export function createAccount(
     },
     deleteApiKey: async (id) => once({ method: 'DELETE', path: `/me/keys/${partOf(id)}` }),
     ...cancels(again),
-    ...comments(again, once),
+    ...comments(get, again, once),
   };
 }
 
+type Get = <T>(path: string, query?: object, names?: readonly string[]) => Promise<T>;
 type Ask = <T>(request: Request) => Promise<T>;
 
 function cancels(again: Ask): Cancels {
@@ -198,9 +201,10 @@ function cancels(again: Ask): Cancels {
   };
 }
 
-function comments(again: Ask, once: Ask): Comments {
+function comments(get: Get, again: Ask, once: Ask): Comments {
   const path = (id: string, more = ''): string => `/comments/${partOf(id)}${more}`;
   return {
+    myComments: (query) => get('/me/comments', query, PAGE),
     postComment: async (marketId, body, parentId) => {
       text(body, 'body');
       optional(text)(parentId, 'parentId');

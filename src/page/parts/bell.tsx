@@ -9,7 +9,6 @@ import { isNarrow } from '../narrow';
 import { answersTo, type News, newsFrom } from '../news';
 import { inPage, linkTo } from '../route';
 import { when } from '../units';
-import { marketsWithComments } from './discussion';
 import { Icon } from './icons';
 import { Menu } from './menu';
 import { Notice } from './notice';
@@ -39,6 +38,8 @@ const COUNT = {
 
 const LINES = 50;
 const COMMENTS = 50;
+/** The markets whose comments are read for answers. */
+const MARKETS_MAX = 20;
 /** The journal has a fill a moment after the balances. */
 const JOURNAL_MS = 2_000;
 /** No event of the socket announces a comment. */
@@ -77,7 +78,8 @@ function useNews(address: string): readonly News[] | null {
   }, [balances]);
   useEffect(() => {
     const ask = async (): Promise<void> => {
-      const ids = marketsWithComments(address);
+      const own = await client.myComments({ limit: COMMENTS });
+      const ids = [...new Set(own.data.map(({ marketId }) => marketId))].slice(0, MARKETS_MAX);
       await learnMarkets(ids);
       const pages = await Promise.all(ids.map((id) => client.comments(id, { limit: COMMENTS })));
       setAnswers(pages.flatMap(({ data }) => answersTo(address, data)));

@@ -3,25 +3,12 @@ import type { Comment, Market } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useWallet } from '../account-data';
 import { client } from '../exchange';
-import { keep, kept } from '../local-storage';
 import { CommentRow } from './comment-row';
 import { Notice, Skeleton } from './notice';
 import { WriteComment } from './write-comment';
 
 const COMMENTS_MAX = 50;
 const REFRESH_MS = 20_000;
-
-const NAME = 'commented';
-const MARKETS_MAX = 10;
-
-/** The markets in which the wallet wrote, as far as this browser knows, because the exchange has no list of them. */
-export const marketsWithComments = (address: string): string[] =>
-  (kept(`${NAME}.${address}`) ?? '').split(' ').filter(Boolean);
-
-function noteMarket(address: string, id: string): void {
-  const others = marketsWithComments(address).filter((one) => one !== id);
-  keep(`${NAME}.${address}`, [...others, id].slice(-MARKETS_MAX).join(' '));
-}
 
 /** Newest first; replies are below the comment that they answer, oldest first. */
 function threadsOf(comments: readonly Comment[]): { comment: Comment; replies: readonly Comment[] }[] {
@@ -36,18 +23,14 @@ function threadsOf(comments: readonly Comment[]): { comment: Comment; replies: r
     }));
 }
 
-function useComments(marketId: string, address: string | undefined) {
+function useComments(marketId: string) {
   const [comments, setComments] = useState<readonly Comment[] | null>(null);
   useEffect(() => {
     let isCurrent = true;
     setComments(null);
     const load = (): void => {
       client.comments(marketId, { limit: COMMENTS_MAX }).then(
-        ({ data }) => {
-          if (!isCurrent) return;
-          setComments(data);
-          if (address && data.some(({ author }) => author.address === address)) noteMarket(address, marketId);
-        },
+        ({ data }) => isCurrent && setComments(data),
         () => isCurrent && setComments((now) => now ?? []),
       );
     };
@@ -57,13 +40,10 @@ function useComments(marketId: string, address: string | undefined) {
       isCurrent = false;
       clearInterval(timer);
     };
-  }, [marketId, address]);
+  }, [marketId]);
   return {
     comments,
-    add: (comment: Comment): void => {
-      noteMarket(comment.author.address, marketId);
-      setComments((now) => [comment, ...(now ?? [])]);
-    },
+    add: (comment: Comment): void => setComments((now) => [comment, ...(now ?? [])]),
     /** Replaces a shown comment by the exchange's answer; null when the comment no longer exists. */
     replace: (id: string, next: Comment | null): void =>
       setComments((now) => (now ?? []).flatMap((one) => (one.id !== id ? [one] : next ? [next] : []))),
@@ -73,7 +53,7 @@ function useComments(marketId: string, address: string | undefined) {
 /** The comments on the market. */
 export const Discussion = ({ market }: { readonly market: Market }) => {
   const wallet = useWallet();
-  const { comments, add, replace } = useComments(market.id, wallet?.address);
+  const { comments, add, replace } = useComments(market.id);
   const [answered, setAnswered] = useState<string | null>(null);
   const row = (comment: Comment) => (
     <CommentRow

@@ -217,6 +217,8 @@ export const PAYOUT = layout('>I7I7I7', ['yesMicro', 'noMicro', 'cashMicro']);
 
 /** A comment before its text (src/extensions/people/lua/lib/comments.lua). */
 export const COMMENT = layout('>I6I6c20B', ['createdAtMs', 'parent', 'author', 'deleted']);
+/** A comment's place among those of its author. */
+export const COMMENT_PLACE = layout('>I6c8I6', ['createdAtMs', 'marketId', 'number']);
 
 /** A settlement before the hash of its transaction, and its place among those that are not final (lua/lib/settlements.lua). */
 export const SETTLEMENT = layout('>BI2I6I6I6I4B', [

@@ -76,6 +76,8 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   comments(id: MarketId): TextKey<'comments'>;
   /** set: wallets that like the comment. */
   commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
+  /** sorted set: the places of the wallet's latest comments (src/extensions/people/lua/lib/comments.lua). */
+  walletComments(address: Buffer): ByteKey<'walletComments'>;
   /** hash: market id -> the wallet's positions in it (src/extensions/portfolio/store/records.ts). */
   positions(address: Buffer): ByteKey<'positions'>;
   /** sorted set: wallet (20 bytes) -> its tokens of the outcome (src/extensions/portfolio/lua/lib/holders.lua). */
@@ -282,6 +284,7 @@ export function createKeys(shard = 0): Keys {
     talk: text(`${prefix}talk`),
     comments: (id) => text(`${market(id)}:co`),
     commentLikes: (id, number) => text(`${market(id)}:cl:${number}`),
+    walletComments: (address) => raw('cw', address),
     positions: (address) => raw('ps', address),
     holders: (id, outcome) => text(`${market(id)}:h${outcome}`),
     journal: (address) => raw('ac', address),

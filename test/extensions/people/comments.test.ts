@@ -1,3 +1,4 @@
+import { createComments } from '../../../src/extensions/people/store/comments';
 import type { Answer } from '../../support/client';
 import { ADMIN_TOKEN } from '../../support/settings';
 import {
@@ -113,6 +114,63 @@ test('a walk neither skips nor repeats a comment while comments are added', asyn
   } while (cursor !== null);
   expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((i) => `number ${i}`));
   expect((await list('?limit=100000')).data).toHaveLength(11);
+});
+
+test('a wallet reads what it wrote in all markets, newest first and without what was deleted', async () => {
+  const writer = newTrader(0);
+  const other = await openMarket(exchange.client, ADMIN_TOKEN);
+  const ids: string[] = [];
+  for (let i = 0; i < 7; i++) {
+    const { id } = i % 3 === 1 ? other : market;
+    ids.unshift((await writer.post(`/markets/${id}/comments`, { body: `number ${i}` })).body.id);
+    await say(bob, { body: 'another wallet' });
+  }
+  const mine = async (query = '', of = writer) => (await of.get(`/me/comments${query}`)).body;
+  const all = await mine();
+  expect([all.data.map(({ id }: { id: string }) => id), all.nextCursor]).toEqual([ids, null]);
+  expect(all.data[0]).toEqual((await list()).data[1]);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Answer['body'] = await mine(`?limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+    seen.push(...page.data.map(({ id }: { id: string }) => id));
+    cursor = page.nextCursor;
+    // Neither a new comment nor the one at which the walk stands changes the rest of it.
+    await say(writer, { body: 'in between' });
+    if (seen.length === 4) await writer.send('DELETE', `/comments/${ids[3]}`);
+  } while (cursor !== null);
+  expect(seen).toEqual(ids);
+  expect(
+    (await exchange.client.call('DELETE', `/admin/comments/${ids[6]}`, { token: ADMIN_TOKEN })).status,
+  ).toBe(204);
+  expect((await mine()).data.map(({ id }: { id: string }) => id).slice(4)).toEqual(
+    ids.filter((_, i) => i !== 3 && i !== 6),
+  );
+  expect(await mine('', newTrader(1))).toEqual({ data: [], nextCursor: null });
+  expect((await exchange.client.get('/me/comments')).body.code).toBe('UNAUTHORIZED');
+  for (const wrong of [
+    'x',
+    '0-abcdefgh-1',
+    `1-${market.id}-0`,
+    `1-${market.id}-c1`,
+    `${'9'.repeat(15)}-${market.id}-1`,
+  ])
+    expect((await mine(`?cursor=${wrong}`)).code).toBe('INVALID_CURSOR');
+  expect((await mine('?limit=0')).code).toBe('INVALID_LIMIT');
+});
+
+test('the list of a wallet keeps its latest thousand comments', async () => {
+  const writer = newTrader(0);
+  const comments = createComments(exchange.store);
+  for (let i = 1; i <= 1_003; i++) await comments.add(market.id, writer.address, `${i}`, 0, null);
+  const { body } = await writer.get('/me/comments?limit=200');
+  expect(body.data[0].body).toBe('1003');
+  let [page, rows] = [body, body.data.length];
+  while (page.nextCursor !== null) {
+    page = (await writer.get(`/me/comments?limit=200&cursor=${page.nextCursor}`)).body;
+    rows += page.data.length;
+  }
+  expect([rows, page.data.at(-1).body]).toEqual([1_000, '4']);
 });
 
 test('a comment that is repeated under its key is added once', async () => {

@@ -1,9 +1,9 @@
 #!lua
 -- add_comment: adds a comment to a market, once for each operation.
 --
--- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk   4 {x}:p:<author>
+-- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk   4 {x}:p:<author>   5 {x}:cw:<author>
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
---          4 milliseconds for which an operation is remembered; 0 for one that its caller did not name
+--          4 milliseconds for which an operation is remembered; 0 for one that its caller did not name   5 market id
 -- Returns  { code, number, replayed }: OK with the number of the comment, and 1 for an operation seen before;
 --          IDEMPOTENCY_KEY_REUSED when it was seen with another text or parent; COMMENT_NOT_FOUND when the comment to answer does
 --          not exist or was deleted; FORBIDDEN for a muted wallet
@@ -39,6 +39,8 @@ local number = integer.text(redis.call('HLEN', KEYS[1]) + 1)
 if is_named then
   redis.call('SET', KEYS[2], number .. ' ' .. digest, 'PX', ARGV[4])
 end
-comments.save(KEYS[1], number, outbox.now_ms(), parent, author, 0, text)
+local now = outbox.now_ms()
+comments.save(KEYS[1], number, now, parent, author, 0, text)
+comments.note(KEYS[5], now, ARGV[5], number)
 redis.call('INCR', KEYS[3])
 return { 'OK', number }

@@ -9,23 +9,16 @@
 -- Bound    COMMENTS_MAX
 
 local comments = require('lib.comments')
-local integer = require('lib.integer')
 
 local COMMENTS_MAX = 201
-local AUTHOR_AT = 13
 
-local shard, market, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local first = tonumber(ARGV[3])
 local newest = redis.call('HLEN', KEYS[1])
 if first == 0 or first > newest then
   first = newest
 end
 local reply = {}
 for number = first, math.max(1, first - math.min(tonumber(ARGV[4]), COMMENTS_MAX) + 1), -1 do
-  local name = integer.text(number)
-  local packed = redis.call('HGET', KEYS[1], name)
-  local author = packed:sub(AUTHOR_AT, comments.HEAD_BYTES - 1)
-  local likes = redis.call('SCARD', shard .. 'm:' .. market .. ':cl:' .. name)
-  local profile = redis.call('HMGET', shard .. 'p:' .. author, 'u', 'a', 'm')
-  reply[#reply + 1] = { number, packed, likes, profile[1] or '', profile[2] or '', tonumber(profile[3]) or 0 }
+  reply[#reply + 1] = comments.row(ARGV[1], ARGV[2], number)
 end
 return reply

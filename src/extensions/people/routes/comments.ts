@@ -41,6 +41,16 @@ export function commentEndpoints(
     return okJson(json);
   });
 
+  const mine = read(
+    PEOPLE_PATHS.myComments,
+    async (call) => {
+      const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
+      const { comments: found, next } = await comments.ofWallet(walletOf(call), page);
+      return ok({ data: found.map(bodyOf), nextCursor: next });
+    },
+    'required',
+  );
+
   const add: Endpoint<CommentBody> = {
     method: 'POST',
     path: PEOPLE_PATHS.comments,
@@ -93,7 +103,7 @@ export function commentEndpoints(
     return { status: 204 };
   });
 
-  return [list, add, remove, liked, unliked];
+  return [list, mine, add, remove, liked, unliked];
 }
 
 const bodyOf = (comment: Comment) => presentComment({ ...comment, address: checksumAddress(comment.author) });

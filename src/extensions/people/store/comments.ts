@@ -1,6 +1,6 @@
 import { Refusal } from '../../../exchange/errors';
 import type { MarketId } from '../../../exchange/market';
-import { COMMENT } from '../../../store/records/layout';
+import { COMMENT, COMMENT_PLACE } from '../../../store/records/layout';
 import { addressBytes, hashHex } from '../../../store/records/order';
 import { type Keys, memoryOf } from '../../../store/redis/keys';
 import { refusalCode, scriptRefusal } from '../../../store/redis/refusals';
@@ -32,12 +32,23 @@ export interface Written {
   readonly isReplay: boolean;
 }
 
+export interface CommentsQuery {
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+export interface CommentsPage {
+  readonly comments: Comment[];
+  readonly next: string | null;
+}
+
 export interface Comments {
   /** Newest first; throws INVALID_CURSOR. A comment that is added during a walk comes before its beginning. */
-  list(
-    marketId: MarketId,
-    page: { readonly limit: number; readonly cursor: string | null },
-  ): Promise<{ comments: Comment[]; next: string | null }>;
+  list(marketId: MarketId, page: CommentsQuery): Promise<CommentsPage>;
+  /**
+   * What the wallet wrote in any market and nobody deleted, newest first: the latest thousand, in each partition. Throws
+   * INVALID_CURSOR. A comment that is added during a walk comes before its beginning.
+   */
+  ofWallet(address: string, page: CommentsQuery): Promise<CommentsPage>;
   /** Throws COMMENT_NOT_FOUND. */
   one(ref: CommentRef): Promise<Comment>;
   /**
@@ -60,6 +71,8 @@ export interface Comments {
 type Row = ReplyOf<'read_comments'>[number];
 
 const CURSOR = /^[1-9][0-9]{0,9}$/;
+/** The time in ms, the market and the number of the last comment of a page. */
+const WALLET_CURSOR = /^([1-9][0-9]{0,13})-([0-9a-z]{8})-([1-9][0-9]{0,9})$/;
 
 export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: Keys }): Comments {
   async function read(marketId: MarketId, first: number, most: number): Promise<Comment[]> {
@@ -67,14 +80,24 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     return rows.map((row) => commentOf(marketId, row));
   }
 
-  async function list(
-    marketId: MarketId,
-    page: { readonly limit: number; readonly cursor: string | null },
-  ): Promise<{ comments: Comment[]; next: string | null }> {
+  async function list(marketId: MarketId, page: CommentsQuery): Promise<CommentsPage> {
     if (page.cursor !== null && !CURSOR.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
     const found = await read(marketId, Number(page.cursor ?? 0), page.limit + 1);
     const next = found[page.limit];
     return { comments: found.slice(0, page.limit), next: next ? String(next.number) : null };
+  }
+
+  async function ofWallet(address: string, { limit, cursor }: CommentsQuery): Promise<CommentsPage> {
+    const after = cursor === null ? '' : placeOf(cursor);
+    const [index, args] = [
+      keys.walletComments(addressBytes(address)),
+      [keys.prefix, after, limit + 1] as const,
+    ];
+    const rows = await run('read_wallet_comments', [index], args);
+    return latestOf(
+      rows.map(([marketId, ...row]) => commentOf(marketId.toString(), row)),
+      limit,
+    );
   }
 
   async function one({ marketId, number }: CommentRef): Promise<Comment> {
@@ -90,10 +113,17 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     parent: number,
     operation: string | null,
   ): Promise<Written> {
+    const wallet = addressBytes(author);
     const [code, number, replayed] = await run(
       'add_comment',
-      [keys.comments(marketId), keys.operation(operation), keys.talk, keys.profile(addressBytes(author))],
-      [addressBytes(author), parent, body, memoryOf(operation)],
+      [
+        keys.comments(marketId),
+        keys.operation(operation),
+        keys.talk,
+        keys.profile(wallet),
+        keys.walletComments(wallet),
+      ],
+      [wallet, parent, body, memoryOf(operation), marketId],
     );
     if (code.toString() === 'FORBIDDEN')
       throw new Refusal('FORBIDDEN', 'an operator has muted this wallet; its comments are hidden');
@@ -105,7 +135,8 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     [keys.comments(marketId), keys.commentLikes(marketId, number), keys.talk] as const;
 
   async function remove(ref: CommentRef, author: string | null): Promise<void> {
-    const args = [ref.number, author === null ? '' : addressBytes(author)] as const;
+    const wallet = author === null ? '' : addressBytes(author);
+    const args = [ref.number, wallet, keys.prefix, ref.marketId] as const;
     accepted(await run('delete_comment', scriptKeys(ref), args));
   }
 
@@ -115,7 +146,23 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     return one(ref);
   }
 
-  return { list, one, add, remove, like };
+  return { list, ofWallet, one, add, remove, like };
+}
+
+/** The first `limit` of the latest comments, which are one more when there is another page. */
+export function latestOf(found: readonly Comment[], limit: number): CommentsPage {
+  const comments = found.slice(0, limit);
+  const last = comments.at(-1);
+  const next = last && found.length > limit ? `${last.createdAtMs}-${last.marketId}-${last.number}` : null;
+  return { comments, next };
+}
+
+/** The place that a cursor names. */
+function placeOf(cursor: string): Buffer {
+  const [, createdAtMs, marketId = '', number] = WALLET_CURSOR.exec(cursor) ?? [];
+  if (!number) throw new Refusal('INVALID_CURSOR');
+  const market = Buffer.from(marketId, 'latin1');
+  return COMMENT_PLACE.pack({ createdAtMs: Number(createdAtMs), marketId: market, number: Number(number) });
 }
 
 function accepted(reply: Buffer): void {

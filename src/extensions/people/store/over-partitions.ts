@@ -5,7 +5,7 @@ import { partAt } from '../../../store/lists/list';
 import { addressBytes } from '../../../store/records/order';
 import type { Keys } from '../../../store/redis/keys';
 import type { RedisClient } from '../../../store/redis/scripts';
-import type { Comment, Comments } from './comments';
+import { type Comment, type Comments, latestOf } from './comments';
 import type { Profiles } from './profiles';
 
 interface CommentsOptions {
@@ -52,6 +52,15 @@ export function commentsOverPartitions(
       const { comments, next } = await (await partOf(marketId)).list(marketId, page);
       return { comments: await named(comments), next };
     },
+    async ofWallet(address, page) {
+      // A wallet may write in a market whose shard has nothing else of it.
+      const pages = await Promise.all(
+        parts.map((part) => part.ofWallet(address, { ...page, limit: page.limit + 1 })),
+      );
+      const found = pages.flatMap(({ comments }) => comments).sort(newestFirst);
+      const { comments, next } = latestOf(found, page.limit);
+      return { comments: await named(comments), next };
+    },
     one: async (ref) => nameOf(await (await of(ref.marketId)).one(ref)),
     async add(marketId, ...rest) {
       const { comment, isReplay } = await (await partOf(marketId)).add(marketId, ...rest);
@@ -61,6 +70,10 @@ export function commentsOverPartitions(
     like: async (ref, ...rest) => nameOf(await (await of(ref.marketId)).like(ref, ...rest)),
   };
 }
+
+const newestFirst = (a: Comment, b: Comment): number =>
+  b.createdAtMs - a.createdAtMs ||
+  (a.marketId < b.marketId ? 1 : a.marketId > b.marketId ? -1 : b.number - a.number);
 
 /** Names, texts and pictures are in the first partition. */
 export function profilesOverPartitions(

@@ -54,6 +54,21 @@ export const COMMENT_OPERATIONS: Operations = {
     success: { ...comment('The comment.', 201), headers: ['Idempotent-Replayed'] },
     codes: ['COMMENT_NOT_FOUND', 'IDEMPOTENCY_KEY_REUSED', 'FORBIDDEN'],
   },
+  [`GET ${PEOPLE_PATHS.myComments}`]: {
+    id: 'listMyComments',
+    tag: 'Comments',
+    summary: "The caller's own comments, newest first",
+    description:
+      'What the wallet wrote in all markets, without what was deleted: the latest 1,000 comments, which may be more with several shards. Comments that were written before the exchange had this list are not in it.',
+    bearer: 'required',
+    limited: true,
+    parameters: [limit(PAGE_SIZES.comments), cursor],
+    success: {
+      description: 'A page of comments.',
+      schema: 'CommentPage',
+      example: { data: [COMMENT], nextCursor: null },
+    },
+  },
   [`DELETE ${PEOPLE_PATHS.comment}`]: {
     id: 'deleteComment',
     tag: 'Comments',

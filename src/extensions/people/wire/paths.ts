@@ -6,6 +6,7 @@ export const PEOPLE_PATHS = {
   profile: '/profiles/{address}',
   me: '/me',
   myProfile: '/me/profile',
+  myComments: '/me/comments',
   myKeys: '/me/keys',
   myKey: '/me/keys/{key_id}',
   adminComment: '/admin/comments/{comment_id}',

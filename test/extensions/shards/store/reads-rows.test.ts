@@ -162,6 +162,23 @@ test('comments have the names of their authors, which are in the first shard', a
       ['Ada', 0],
     ]);
   }
+  for (const limit of [1, 4, 200]) {
+    const [found = [], expected = []] = await Promise.all(
+      [four, one].map(({ comments }) =>
+        walk(async (cursor) => {
+          const { comments: rows, next } = await comments.ofWallet(author, { limit, cursor });
+          return { rows, next };
+        }),
+      ),
+    );
+    const times = found.flat().map(({ createdAtMs }) => createdAtMs);
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    const shown = (pages: typeof found) =>
+      pages.flatMap((rows) => rows.map(({ createdAtMs: _, ...rest }) => JSON.stringify(rest))).sort();
+    expect(shown(found)).toEqual(shown(expected));
+    expect(times).toHaveLength(2 * marketIds.length);
+    expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+  }
   for (const wallet of [...wallets, `0x${'9'.repeat(40)}`])
     await same(({ profiles }) => profiles.profile(wallet));
   for (const reading of [one, four])
