@@ -45,7 +45,10 @@ function buildEarlier(): void {
 interface Version {
   readonly name: string;
   readonly client: Client;
-  readonly audit: () => Promise<string>;
+  /** What a command of its command line says. */
+  readonly run: (...command: string[]) => Promise<string>;
+  /** Ends its processes. */
+  readonly stop: () => Promise<unknown>;
 }
 
 async function startVersion(name: string, root: string, redisUrl: string): Promise<Version> {
@@ -63,10 +66,14 @@ async function startVersion(name: string, root: string, redisUrl: string): Promi
   return {
     name,
     client: createClient(`http://127.0.0.1:${await portOf(web)}`),
-    audit: async () => {
-      const audit = startNode([path.join(root, 'dist/cli.js'), 'audit'], env);
-      await audit.exited;
-      return audit.stdout();
+    run: async (...command) => {
+      const cli = startNode([path.join(root, 'dist/cli.js'), ...command], env);
+      await cli.exited;
+      return cli.stdout();
+    },
+    stop: () => {
+      for (const { child } of [web, worker]) child.kill('SIGTERM');
+      return Promise.all([web.exited, worker.exited]);
     },
   };
 }
@@ -111,8 +118,11 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
         // A market is opened, and each round is two trades of three commands.
         expect([name, sequences]).toEqual([name, markets.map(() => 1 + ROUNDS * 6)]);
       }
-      // The audit of a version before the line of a grant does not know it (CHANGELOG.md).
-      expect(await own.audit()).toMatch(/^ok: /);
+      // An earlier worker keeps no holders, so they are rebuilt when it has ended, as CHANGELOG.md says. Its own audit would not know
+      // the line of a grant.
+      await earlier.stop();
+      await own.run('journal', 'rebuild');
+      expect(await own.run('audit')).toMatch(/^ok: /);
       // The earlier version answers according to its own documents.
       forgive();
     } finally {
