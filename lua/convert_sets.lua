@@ -2,7 +2,8 @@
 -- convert_sets: splits collateral into full sets (one Yes and one No token each) or merges sets back.
 -- Source: ConditionalTokens.sol `splitPosition` and `mergePositions` with the partition [1, 2].
 --
--- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>; and the closing times {x}:closes
+-- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>; and the closing times {x}:closes and
+--          the book {x}:m:<id>:b, {x}:m:<id>:a
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
 --          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered;
 --          0 for one that its caller did not name
@@ -59,13 +60,12 @@ ledger.move(accounts, 1, -sets, 0, 0, sets, 0)
 ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b.sets = b.sets + sets
 book.check(b.liquidity, b.sets)
+local worth = book.worth(b)
 -- From here on nothing may fail.
 if is_named then
   redis.call('SET', KEYS[5], ARGV[5], 'PX', ARGV[6])
 end
 book.write(b)
 ledger.write(accounts, shard, market, 1, now)
-local amount = math.abs(sets)
-outbox.write_moves(shard, market, b.sequence, now, address,
-  outbox.move(sets > 0 and outbox.SPLIT or outbox.MERGE, amount, amount, amount))
+outbox.write_moves(shard, market, b.sequence, now, address, outbox.sets(sets, worth))
 return { 'OK', now_text }

@@ -19,6 +19,8 @@ book.TOTAL = '>I7I4'
 -- The position of the order hash in a member of a sorted set.
 book.HASH_AT = 7
 local ONE_PIPS = 10000
+-- The midpoint of a wider spread says nothing about the price.
+local SPREAD_MAX_PIPS = 1000
 
 -- src/exchange/market.ts and status.ts hold the names.
 book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
@@ -95,6 +97,18 @@ function book.change(b, level, lots, orders)
   local pips = level > 0 and level or -level
   changes[at], changes[at + 1] = (level > 0 and 'b' or 'a') .. pips, pips
   changes[at + 2], changes[at + 3] = lots, orders
+end
+
+-- The price of Yes in tenths of a pip as the exchange shows it (`worthOf` of src/wire/prices.ts): the midpoint of a narrow
+-- spread, else the last trade, else nil. `b` has changed no order.
+function book.worth(b)
+  local bid = redis.call('ZRANGE', b.key .. ':b', 0, 0, 'WITHSCORES')[2]
+  local ask = redis.call('ZRANGE', b.key .. ':a', 0, 0, 'WITHSCORES')[2]
+  -- A bid's score is its price below zero.
+  if bid and ask and ask + bid <= SPREAD_MAX_PIPS then
+    return (ask - bid) * 5
+  end
+  return b.last > 0 and b.last * 10 or nil
 end
 
 function book.member(sequence, hash)

@@ -21,6 +21,8 @@ outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM, outbox
 outbox.BUY_FAILED, outbox.SELL_FAILED = 6, 7
 -- A payout that a wallet took on the chain itself.
 outbox.REDEEMED = 9
+-- A split and a merge at a known price.
+outbox.SPLIT_AT, outbox.MERGE_AT = 10, 11
 -- The market of an entry that belongs to no market.
 outbox.NO_MARKET = '--------'
 
@@ -46,6 +48,16 @@ end
 -- Packs the amounts that moved in one wallet, none below zero.
 function outbox.move(reason, collateral, yes, no)
   return struct.pack('>BI7I7I7', reason, collateral, yes, no)
+end
+
+-- Packs a split or, below zero, a merge of full sets. With `worth`, the price of Yes in tenths of a pip, that is in the place of the
+-- collateral, which equals the sets; nil for an unknown price.
+function outbox.sets(sets, worth)
+  local amount = math.abs(sets)
+  if not worth then
+    return outbox.move(sets > 0 and outbox.SPLIT or outbox.MERGE, amount, amount, amount)
+  end
+  return outbox.move(sets > 0 and outbox.SPLIT_AT or outbox.MERGE_AT, worth, amount, amount)
 end
 
 -- Reports amounts that moved without an order; `wallets` are raw bytes and `moves` come from `outbox.move`, both back to back.

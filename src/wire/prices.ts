@@ -64,8 +64,10 @@ export function worthOf(book: BookFacts, outcome: OutcomeIndex): number | null {
 
 export function formatWorth(book: BookFacts, outcome: OutcomeIndex): string | null {
   const worth = worthOf(book, outcome);
-  return worth === null ? null : formatScaled(worth, HALF_PIP_DECIMALS);
+  return worth === null ? null : worthText(worth);
 }
+
+export const worthText = (worth: number): string => formatScaled(worth, HALF_PIP_DECIMALS);
 
 const WORTH_PER_PERCENT = WORTH_PER_ONE / 100;
 const FINE_TICK_PIPS = 100;

@@ -52,15 +52,17 @@ export function createBooks() {
     }
   }
 
-  function convert(who: string, market: string, sets: bigint): void {
+  /** `worth` is the price of Yes in tenths of a pip. */
+  function convert(who: string, market: string, sets: bigint, worth: bigint): void {
     const [yes, no] = [book(who, market, 0), book(who, market, 1)];
-    const half = (sets < 0n ? -sets : sets) / 2n;
-    const rest = (sets < 0n ? -sets : sets) - half;
+    const amount = sets < 0n ? -sets : sets;
+    const part = (amount * worth) / 100_000n;
+    const rest = amount - part;
     if (sets > 0n) {
-      get(yes, sets, half);
+      get(yes, sets, part);
       get(no, sets, rest);
     } else {
-      give(yes, -sets, half);
+      give(yes, -sets, part);
       give(no, -sets, rest);
     }
   }

@@ -291,6 +291,13 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (list.length < most && market(id).status === 'CLOSED') ending.delete(id);
     return leave(id, list, 'MARKET_CLOSED', nowMs);
   }
+  /** The price of Yes in tenths of a pip: the midpoint of at most ten cents, else the last trade, else nothing. */
+  function worthOf({ resting, lastPrice }: ModelMarket): string {
+    const [bid, ask] = [true, false].map((bids) => matching.sideOf(resting, bids)[0]);
+    const [low = 0n, high = 10_000n] = [bid, ask].map((one) => one && matching.yesPrice(one.request));
+    if (bid && ask && high - low <= 1_000n) return ` ${(low + high) * 5n}`;
+    return lastPrice === null ? '' : ` ${lastPrice * 10n}`;
+  }
   /** Splits (above zero) or merges (below zero) full sets. */
   function convert(id: string, who: string, sets: bigint, operation: string): Answer {
     const m = market(id);
@@ -309,7 +316,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     m.openInterest += sets;
     operations.set(operation, sets);
     const amount = sets > 0n ? sets : -sets;
-    const moves = [`${sets > 0n ? 'SPLIT' : 'MERGE'} ${amount} ${amount} ${amount}`];
+    const moves = [`${sets > 0n ? 'SPLIT' : 'MERGE'} ${amount} ${amount} ${amount}${worthOf(m)}`];
     emitted.push({ kind: 'BALANCE', market: id, sequence: m.sequence, orders: [], wallets: [who], moves });
     return DONE;
   }

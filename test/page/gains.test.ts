@@ -9,6 +9,7 @@ import {
   setChanges,
 } from '../../src/extensions/portfolio/position';
 import { gainsByMarket, gainsOf } from '../../src/page/portfolio/gains';
+import { WORTH_PER_ONE, worthText } from '../../src/wire/prices';
 import { createRandom } from '../support/random';
 import { freshSeed } from '../support/telling';
 
@@ -20,11 +21,13 @@ interface Line {
   readonly marketId: string | null;
   /** The changes of Yes and No. */
   readonly changes: readonly [Change, Change];
+  /** In tenths of a pip. */
+  readonly worth?: number | undefined;
 }
 
 const NOTHING: Change = { tokensMicro: 0n, collateralMicro: 0n };
 
-const wire = ({ type, marketId, changes: [yes, no] }: Line, at: number): Activity => ({
+const wire = ({ type, marketId, changes: [yes, no], worth }: Line, at: number): Activity => ({
   id: `${at}-0`,
   type,
   occurredAt: new Date(at).toISOString(),
@@ -39,6 +42,7 @@ const wire = ({ type, marketId, changes: [yes, no] }: Line, at: number): Activit
   feeAsset: null,
   tradeId: null,
   orderHash: null,
+  yesPrice: worth === undefined ? null : worthText(worth),
   changes: {
     collateral: formatMicro(yes.collateralMicro + no.collateralMicro),
     yes: formatMicro(yes.tokensMicro),
@@ -75,8 +79,10 @@ test('the gain of each line is the one that the exchange counts, for thousands o
         changes: onOne({ tokensMicro: -given, collateralMicro: upTo(60_000_000n) }),
       };
     }
-    if (kind === 3) return { type: 'SPLIT', marketId, changes: setChanges(upTo(40_000_000n)) };
-    if (kind === 4 && sets > 0n) return { type: 'MERGE', marketId, changes: setChanges(-upTo(sets)) };
+    const worth = random.chance(0.3) ? undefined : random.int(10, WORTH_PER_ONE - 10);
+    if (kind === 3) return { type: 'SPLIT', marketId, changes: setChanges(upTo(40_000_000n), worth), worth };
+    if (kind === 4 && sets > 0n)
+      return { type: 'MERGE', marketId, changes: setChanges(-upTo(sets), worth), worth };
     if (kind === 5 && random.chance(0.05)) {
       const tokens = [yes.sizeMicro, no.sizeMicro] as const;
       if (tokens[0] + tokens[1] === 0n) return null;

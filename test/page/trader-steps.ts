@@ -188,6 +188,10 @@ export function traderSteps(at: () => At): void {
     expect(lines[0]).toMatch(/^"time",.*"price","shares","fee","fee in",.*"gain"$/);
     // Oldest first, with the line of the first funds, which is no trade and has no gain.
     expect(lines[1]).toMatch(/"GRANT".*,""$/);
+    // A share of the pairs cost the midpoint of 40 and 45 cents.
+    expect(lines.find((line) => line.includes('"SELL"'))).toMatch(
+      /"30","0","COLLATERAL","12","-30","0","-0\.75"$/,
+    );
     expect(lines.filter((line) => /"TRADE",.*"SELL".*,"-?\d+(\.\d+)?"$/.test(line))).not.toEqual([]);
     await tab('Gain by market');
     const gain = page().getByTestId('gain').filter({ hasText: 'Who wins the game?' });

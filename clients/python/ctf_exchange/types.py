@@ -688,6 +688,7 @@ class Activity(TypedDict):
     feeAsset: Optional[FeeAsset]
     tradeId: Optional[str]
     orderHash: Optional[str]
+    yesPrice: Optional[str]
     changes: ActivityChanges
 
 

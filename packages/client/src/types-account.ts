@@ -220,6 +220,8 @@ export interface Activity {
   readonly feeAsset: FeeAsset | null;
   readonly tradeId: string | null;
   readonly orderHash: string | null;
+  /** The price of Yes at which a split or a merge divides its collateral; without one each outcome has half. */
+  readonly yesPrice: Decimal | null;
   /** The change of the balances; negative amounts left the wallet. */
   readonly changes: { readonly collateral: Decimal; readonly yes: Decimal; readonly no: Decimal };
 }

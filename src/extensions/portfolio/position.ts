@@ -1,4 +1,5 @@
 import type { Ending } from '../../exchange/market';
+import { WORTH_PER_ONE } from '../../wire/prices';
 
 /**
  * A wallet's position in one outcome by average cost: selling reduces the cost basis pro rata, rounded down, and
@@ -52,9 +53,15 @@ export function changed(
   };
 }
 
-/** A split or merge values each outcome at one half; No has the larger half of an odd micro-unit. */
-export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change] {
-  const yes = setsMicro / 2n;
+/**
+ * A split or, below zero, a merge divides its collateral at the price of Yes in its moment (`worth`, in tenths of a pip), or in halves
+ * without one. What cannot be divided belongs to No, so that both together cost exactly the sets.
+ */
+export function setChanges(
+  setsMicro: bigint,
+  worth: number = WORTH_PER_ONE / 2,
+): readonly [yes: Change, no: Change] {
+  const yes = (setsMicro * BigInt(worth)) / BigInt(WORTH_PER_ONE);
   return [
     { tokensMicro: setsMicro, collateralMicro: -yes },
     { tokensMicro: setsMicro, collateralMicro: -(setsMicro - yes) },

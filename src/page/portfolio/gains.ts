@@ -8,14 +8,19 @@ interface Held {
 }
 
 const NONE: Held = { size: 0n, cost: 0n };
+const MICRO_ONE = 1_000_000n;
 const micro = (amount: string): bigint => BigInt(microOf(amount));
 
-/** The collateral of a line by outcome: a set of both is worth one half each, and No has the larger half. */
-function shared(collateral: bigint, yes: bigint, no: bigint): readonly [yes: bigint, no: bigint] {
+/** The collateral of a line by outcome: that of a set is divided at its price of Yes, and No has the rest. */
+function shared(
+  collateral: bigint,
+  [yes, no]: readonly [yes: bigint, no: bigint],
+  yesPrice: string | null,
+): readonly [yes: bigint, no: bigint] {
   if (no === 0n) return [collateral, 0n];
   if (yes === 0n) return [0n, collateral];
-  const half = collateral / 2n;
-  return [half, collateral - half];
+  const part = (collateral * micro(yesPrice ?? '0.5')) / MICRO_ONE;
+  return [part, collateral - part];
 }
 
 /**
@@ -24,13 +29,13 @@ function shared(collateral: bigint, yes: bigint, no: bigint): readonly [yes: big
  */
 export function gainsOf(lines: readonly Activity[]): (bigint | null)[] {
   const positions = new Map<string, Held>();
-  return lines.map(({ type, marketId, changes }) => {
+  return lines.map(({ type, marketId, changes, yesPrice }) => {
     if (marketId === null) return null;
     const tokens = [micro(changes.yes), micro(changes.no)] as const;
     const collateral = micro(changes.collateral);
     // A fee can take all the shares that were bought.
     if (tokens[0] === 0n && tokens[1] === 0n) return type === 'TRADE' ? collateral : null;
-    const parts = shared(collateral, ...tokens);
+    const parts = shared(collateral, tokens, yesPrice);
     let gain: bigint | null = null;
     for (const [i, moved] of tokens.entries()) {
       const name = `${marketId} ${i}`;

@@ -17,9 +17,13 @@ export const MOVE_REASONS = [
     'SELL_FAILED',
     'GRANT',
     'REDEEMED',
+    'SPLIT_AT',
+    'MERGE_AT',
   ] as const),
 ] as const;
-export type MoveReason = NonNullable<(typeof MOVE_REASONS)[number]>;
+/** In a record; a move at a price is a SPLIT or a MERGE with its `worth`. */
+type StoredReason = NonNullable<(typeof MOVE_REASONS)[number]>;
+export type MoveReason = Exclude<StoredReason, 'SPLIT_AT' | 'MERGE_AT'>;
 
 /**
  * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET and a GRANT
@@ -31,6 +35,8 @@ export interface Move {
   readonly collateralMicro: Micro;
   readonly yesMicro: Micro;
   readonly noMicro: Micro;
+  /** Of a split or a merge: the price of Yes at its moment, in tenths of a pip; absent without a price. */
+  readonly worth?: number;
 }
 
 /** Whether the move gives tokens and takes collateral; the others do the reverse. */
@@ -47,10 +53,19 @@ export function decodeMove(packed: Buffer, at: number): Move {
   const fields = OUTBOX_MOVE.read(packed, at);
   const reason = MOVE_REASONS[fields.reason];
   if (!reason) throw new Error('a balance moved for an unknown reason');
+  const amounts = { yesMicro: micro(fields.yesMicro), noMicro: micro(fields.noMicro) };
+  if (reason !== 'SPLIT_AT' && reason !== 'MERGE_AT')
+    return { reason, collateralMicro: micro(fields.collateralMicro), ...amounts };
   return {
-    reason,
-    collateralMicro: micro(fields.collateralMicro),
-    yesMicro: micro(fields.yesMicro),
-    noMicro: micro(fields.noMicro),
+    reason: reason === 'SPLIT_AT' ? 'SPLIT' : 'MERGE',
+    collateralMicro: amounts.yesMicro,
+    ...amounts,
+    worth: fields.collateralMicro,
   };
+}
+
+/** The code and the first amount of a move in a record (lua/lib/outbox.lua). */
+export function storedMove({ reason, collateralMicro, worth }: Move): readonly [code: number, first: number] {
+  if (worth === undefined) return [MOVE_REASONS.indexOf(reason), collateralMicro];
+  return [MOVE_REASONS.indexOf(reason === 'SPLIT' ? 'SPLIT_AT' : 'MERGE_AT'), worth];
 }

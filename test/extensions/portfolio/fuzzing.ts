@@ -152,10 +152,10 @@ export async function playJournal(
       if (kind === 'TRADE') trades++;
       for (const [i, move] of moves.entries()) {
         const [reason, ...told] = move.split(' ');
-        const [amount = 0n, yes = 0n, no = 0n] = told.map(BigInt);
+        const [amount = 0n, yes = 0n, no = 0n, worth = 50_000n] = told.map(BigInt);
         const who = wallets[i] ?? '';
-        if (reason === 'SPLIT') books.convert(who, market, amount);
-        if (reason === 'MERGE') books.convert(who, market, -amount);
+        if (reason === 'SPLIT') books.convert(who, market, amount, worth);
+        if (reason === 'MERGE') books.convert(who, market, -amount, worth);
         if (reason === 'FAUCET') faucet.set(who, (faucet.get(who) ?? 0n) + amount);
         if (reason === 'REDEEM') books.redeem(who, market, outcomeOf(stage, market), [yes, no], amount);
       }

@@ -52,6 +52,7 @@ const NO_TRADE = Object.fromEntries(
     'feeAsset',
     'tradeId',
     'orderHash',
+    'yesPrice',
   ].map((name) => [name, null]),
 );
 
@@ -81,8 +82,8 @@ test('a position has average cost, value and profit from the split to the payout
   });
   await bob.post(`/markets/${market.id}/merge`, { size: '20' });
   expect(await positions(bob, market)).toEqual({
-    Yes: ['30', '0.5', '21', '6', '6'],
-    No: ['80', '0.5', '24', '0', '-16'],
+    Yes: ['30', '0.5', '21', '10', '6'],
+    No: ['80', '0.5', '24', '-4', '-16'],
   });
   // A narrow spread is what counts when there is one: 0.64 and 0.68.
   await alice.submit(market, limit('SELL', 0, 6_800, 500));
@@ -91,8 +92,8 @@ test('a position has average cost, value and profit from the split to the payout
   await admin(`/admin/markets/${market.id}/resolve`, { outcomeIndex: 0 });
   expect(await positions(alice, market)).toEqual({ Yes: ['0', null, '0', '19', '0'] });
   expect(await positions(bob, market)).toEqual({
-    Yes: ['0', null, '0', '21', '0'],
-    No: ['0', null, '0', '-40', '0'],
+    Yes: ['0', null, '0', '25', '0'],
+    No: ['0', null, '0', '-44', '0'],
   });
   expect(await changesOf(alice)).toEqual([
     'REDEEM 50 -50 0',
@@ -116,6 +117,40 @@ test('a position has average cost, value and profit from the split to the payout
   ] as const) {
     expect((await trader.get('/me/balances')).body.collateral.total).toBe(cash);
   }
+});
+
+test('a split and a merge count each outcome at the price of their moment, and gain nothing', async () => {
+  const [alice, bob] = [newTrader(0), newTrader(1)];
+  const market = await newMarket();
+  // Between 0.89 and 0.92, so a set costs 0.905 and 0.095.
+  await alice.submit(market, limit('BUY', 0, 8_900, 1_000));
+  await alice.submit(market, limit('BUY', 1, 800, 1_000));
+  await bob.post(`/markets/${market.id}/split`, { size: '100' });
+  expect(await positions(bob, market)).toEqual({
+    Yes: ['100', '0.905', '90.5', '0', '0'],
+    No: ['100', '0.095', '9.5', '0', '0'],
+  });
+  await bob.post(`/markets/${market.id}/merge`, { size: '60' });
+  expect(await positions(bob, market)).toEqual({
+    Yes: ['40', '0.905', '36.2', '0', '0'],
+    No: ['40', '0.095', '3.8', '0', '0'],
+  });
+  // The last trade counts where there is no spread; what cannot be divided belongs to No.
+  await bob.submit(market, limit('SELL', 0, 8_900, 1_000));
+  await bob.post(`/markets/${market.id}/split`, { size: '0.01' });
+  expect(await positions(bob, market)).toEqual({
+    Yes: ['30.01', '0.904995', '26.7089', '-0.15', '-0.45'],
+    No: ['40.01', '0.095004', '4.4011', '0', '0.6'],
+  });
+  const lines = (await bob.get('/me/activity')).body.data;
+  expect(lines.map(({ type, yesPrice }: Record<string, string>) => [type, yesPrice])).toEqual([
+    ['SPLIT', '0.89'],
+    ['TRADE', null],
+    ['MERGE', '0.905'],
+    ['SPLIT', '0.905'],
+    ['GRANT', null],
+  ]);
+  expect((await bob.get('/me/portfolio')).body.pnl.total).toBe('0');
 });
 
 test('a void market pays one half for each token', async () => {
@@ -187,6 +222,7 @@ test('trades and activity show the part of the wallet’s own order, and a walle
       feeAsset: 'YES',
       tradeId: id,
       orderHash: taker.body.orderHash,
+      yesPrice: null,
       changes: { collateral: '-6', yes: '10', no: '0' },
     },
     {

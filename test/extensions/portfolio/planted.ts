@@ -6,7 +6,11 @@ export const JOURNAL: readonly (readonly [name: string, patch: Patch])[] = [
   ['a mark that stays', { file: 'write_journal.lua', from: 'ARGV[2], ARGV[4])', to: 'ARGV[2], ARGV[3])' }],
   [
     'a split told too small',
-    { file: 'convert_sets.lua', from: 'amount, amount, amount)', to: 'amount, amount, amount - 1)' },
+    { file: 'lib/outbox.lua', from: 'worth, amount, amount)', to: 'worth, amount, amount - 1)' },
+  ],
+  [
+    'a split told at another price',
+    { file: 'lib/book.lua', from: 'return (ask - bid) * 5', to: 'return (ask - bid) * 5 + 1' },
   ],
   [
     'a faucet not told',

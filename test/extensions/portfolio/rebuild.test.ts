@@ -2,6 +2,7 @@ import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { createJournalRebuild } from '../../../src/extensions/portfolio/store/rebuild';
 import { unpackEntry } from '../../../src/extensions/portfolio/store/records';
 import type { RunningRedis } from '../../../src/local/redis';
+import { MOVE_REASONS } from '../../../src/store/records/moves';
 import { createShell } from '../../cli/shell';
 import { type Auditing, openAuditing } from '../../store/audit/auditing';
 import { startTestRedis } from '../../support/redis';
@@ -12,7 +13,8 @@ let exchange: Auditing;
 beforeEach(async () => {
   server = await startTestRedis();
   exchange = openAuditing(server.url);
-  for (const feeRateBps of [0, 250]) await exchange.liveMarket(feeRateBps);
+  for (const feeRateBps of [0, 250])
+    await exchange.split(await exchange.liveMarket(feeRateBps), exchange.wallets[0] ?? '', 12_345_677);
   for (const outcome of [1, null] as const) await exchange.endedMarket(outcome);
 });
 afterEach(async () => {
@@ -45,6 +47,9 @@ test('correct books do not change', async () => {
   await journal.catchUp();
   const before = await books(exchange);
   expect(before.flatMap(({ lines }) => lines).length).toBeGreaterThan(20);
+  // Splits at a price and without one.
+  const codes = before.flatMap(({ lines }) => lines.map((line) => Number.parseInt(line.slice(0, 2), 16)));
+  for (const code of ['SPLIT', 'SPLIT_AT'] as const) expect(codes).toContain(MOVE_REASONS.indexOf(code));
   const rebuild = createJournalRebuild({ ...exchange, journal });
   expect(await rebuild.wallets()).toEqual([...(await rebuild.wallets())].sort());
   for (const wallet of await rebuild.wallets()) expect(await rebuild.rebuild(wallet)).toBe(false);

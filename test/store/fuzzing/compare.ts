@@ -264,7 +264,9 @@ function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: n
     };
     check('outbox entry', flat({ kind, market, sequence, wallets }), flat(found));
     if (!got) return;
-    const moved = got.moves.map((m) => `${m.reason} ${m.collateralMicro} ${m.yesMicro} ${m.noMicro}`);
+    const moved = got.moves.map((m) =>
+      [m.reason, m.collateralMicro, m.yesMicro, m.noMicro, m.worth ?? []].flat().join(' '),
+    );
     check('what moved', flat(moves), flat(moved));
     const lists = [orders, got.orderHashes].map((list) =>
       kind === 'ORDER' || kind === 'TRADE' ? list[0] : '',

@@ -7,7 +7,8 @@
 -- only to the low side between two parts. For that reason orders are cancelled only when all settlements have ended.
 --
 -- KEYS     1 {x}:ck   2 {x}:bal   3 {x}:xp   4 {x}:cap   5 {x}:st   6 {x}:str   7 {x}:os   8 {x}:out; and the token accounts,
---          matches and orders of the wallets named, and the books of orders that are cancelled, all in this slot
+--          matches and orders of the wallets named, the books of orders that are cancelled and of markets with conversions, all in
+--          this slot
 -- ARGV     1 shard prefix `{x}:`   2 number I6 and hash c32 of the block that the cursor is at, empty for none
 --          3 the new block (lib/cursor)   4 what else this part does 0, COVERS or LAST   5 readings at the new block, packed (lib/readings)
 --          6 what wallets converted themselves, back to back, reported when the cursor moves: CONVERSION
@@ -24,6 +25,7 @@
 -- Bound    WEIGHT_MAX readings and markets of readings and EVENTS_MAX settlements of src/extensions/chain/store/, CONVERSIONS_MAX
 --          conversions of src/extensions/chain/jobs/gathering.ts, CANCEL_MAX orders (lib/unfunded)
 
+local book = require('lib.book')
 local cursor = require('lib.cursor')
 local finality = require('lib.finality')
 local integer = require('lib.integer')
@@ -96,7 +98,10 @@ if stage == LAST and unread == '' and unknown == '' then
   cursor.follow(shard, ARGV[3], now_ms)
   for at = 1, #ARGV[6], CONVERSION_BYTES do
     local market, wallet, reason, collateral, yes, no = struct.unpack(CONVERSION, ARGV[6], at)
-    outbox.write_moves(shard, market, 0, now_ms, wallet, outbox.move(reason, collateral, yes, no))
+    local b = book.open(shard, market, 's')
+    local sets = reason == outbox.SPLIT and yes or reason == outbox.MERGE and -yes
+    local move = b and sets and outbox.sets(sets, book.worth(b)) or outbox.move(reason, collateral, yes, no)
+    outbox.write_moves(shard, market, 0, now_ms, wallet, move)
   end
 end
 local code = unread ~= '' and 'UNREAD' or unknown ~= '' and 'UNKNOWN' or 'OK'

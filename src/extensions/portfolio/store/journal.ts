@@ -163,8 +163,8 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
 
   async function changesOf(marketId: MarketId, move: Move): Promise<readonly Change[]> {
     if (isDeposit(move)) return [];
-    if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro));
-    if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro));
+    if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro), move.worth);
+    if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro), move.worth);
     const tokens = [BigInt(move.yesMicro), BigInt(move.noMicro)] as const;
     if (move.reason === 'REDEEMED') return redeemedChanges(tokens, BigInt(move.collateralMicro));
     if (move.reason === 'BUY_FAILED' || move.reason === 'SELL_FAILED')

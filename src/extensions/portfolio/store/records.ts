@@ -1,7 +1,6 @@
 import type { MarketId } from '../../../exchange/market';
-import type { Micro } from '../../../exchange/units';
 import { writeUInt } from '../../../store/records/layout';
-import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move } from '../../../store/records/moves';
+import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move, storedMove } from '../../../store/records/moves';
 import type { MatchRef } from '../../../store/records/settlement';
 import { NO_POSITION, type Position } from '../position';
 
@@ -10,7 +9,8 @@ import { NO_POSITION, type Position } from '../position';
  *
  * {x}:ps:<address>  hash: market -> Yes, then No: size, cost, realized I8 (two's complement, micro-units), opened at I6 ms
  * {x}:ac:<address>  list, oldest first: type B, time I6 ms, market c8, then for a trade the sequence of its match I6, else
- *                   collateral, Yes and No that moved (I7 each, micro-units); types are 5 for a trade, else lua/lib/outbox.lua's
+ *                   collateral, Yes and No that moved (I7 each, micro-units), as lua/lib/outbox.lua packs them; types are 5 for a
+ *                   trade, else those of that file
  */
 export type Positions = readonly [yes: Position, no: Position];
 
@@ -63,8 +63,9 @@ export function packTrade({ marketId, tradeMs, sequence }: MatchRef): Buffer {
 }
 
 export function packMove(atMs: number, marketId: MarketId, move: Move): Buffer {
-  const packed = head(MOVE_REASONS.indexOf(move.reason), atMs, marketId, HEAD_BYTES + MOVE_BYTES - 1);
-  const amounts: readonly Micro[] = [move.collateralMicro, move.yesMicro, move.noMicro];
+  const [code, first] = storedMove(move);
+  const packed = head(code, atMs, marketId, HEAD_BYTES + MOVE_BYTES - 1);
+  const amounts = [first, move.yesMicro, move.noMicro];
   for (const [i, amount] of amounts.entries()) {
     writeUInt(packed, amount, HEAD_BYTES + 7 * i, 7);
   }

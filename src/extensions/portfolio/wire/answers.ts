@@ -9,7 +9,7 @@ import {
 import { feeAssetOf, SIDES } from '../../../exchange/match';
 import { formatLots, formatMicro, formatPips, formatRatio, type Micro } from '../../../exchange/units';
 import { presentTrade, type SideFacts } from '../../../wire/answers/trade';
-import { iso, WORTH_PER_ONE, worthOf } from '../../../wire/prices';
+import { iso, WORTH_PER_ONE, worthOf, worthText } from '../../../wire/prices';
 import type { Change, Position } from '../position';
 
 export interface PositionFacts extends Position {
@@ -53,6 +53,7 @@ const NO_TRADE = {
   feeAsset: null,
   tradeId: null,
   orderHash: null,
+  yesPrice: null,
 };
 
 /** A line of GET /me/activity about the wallet's side of a trade. */
@@ -80,6 +81,7 @@ export function presentTradeActivity(
     feeAsset: feeAssetOf(order.side, order.outcome),
     tradeId: fill.id,
     orderHash: order.orderHash,
+    yesPrice: null,
     changes: presentChanges(change.collateralMicro, yes, no),
   };
 }
@@ -89,11 +91,12 @@ export interface MoveFacts {
   readonly collateralMicro: Micro;
   readonly yesMicro: Micro;
   readonly noMicro: Micro;
+  readonly worth?: number;
 }
 
 /** A line of GET /me/activity about another event; `terms` is null without a market. */
 export function presentMove(id: string, atMs: number, move: MoveFacts, terms: MarketTerms | null) {
-  const { reason, collateralMicro, yesMicro, noMicro } = move;
+  const { reason, collateralMicro, yesMicro, noMicro, worth } = move;
   const givesTokens = reason === 'SPLIT' || reason === 'SELL_FAILED';
   const [collateral, yes, no] = [BigInt(collateralMicro), BigInt(yesMicro), BigInt(noMicro)];
   return {
@@ -104,6 +107,7 @@ export function presentMove(id: string, atMs: number, move: MoveFacts, terms: Ma
     marketId: terms?.id ?? null,
     conditionId: terms?.conditionId ?? null,
     size: reason === 'SPLIT' || reason === 'MERGE' ? formatMicro(yes) : null,
+    yesPrice: worth === undefined ? null : worthText(worth),
     changes: givesTokens ? presentChanges(-collateral, yes, no) : presentChanges(collateral, -yes, -no),
   };
 }

@@ -51,6 +51,7 @@ export const ACTIVITY = {
   feeAsset: 'YES',
   tradeId: TRADE_ID,
   orderHash: ALICE_HASH,
+  yesPrice: null,
   changes: { collateral: '-24', yes: '40', no: '0' },
 };
 

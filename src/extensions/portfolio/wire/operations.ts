@@ -47,7 +47,7 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     id: 'listMyPositions',
     summary: 'Positions, newest first',
     description:
-      'One position for each outcome that the wallet has ever held, by average cost: a sale removes its share of the cost. A split or a merge counts a half for each outcome. Fees are part of the cost and of the proceeds.',
+      'One position for each outcome that the wallet has ever held, by average cost: a sale removes its share of the cost. A split or a merge divides its collateral at the price that the market shows in that moment, or in halves without one. Fees are part of the cost and of the proceeds.',
     bearer: 'required',
   },
   [`GET ${PORTFOLIO_PATHS.positions}`]: {

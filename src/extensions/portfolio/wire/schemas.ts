@@ -84,6 +84,12 @@ export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
     feeAsset: nullable(ref('FeeAsset')),
     tradeId: nullable(ref('TradeId')),
     orderHash: nullable(ref('Hash')),
+    yesPrice: nullable(
+      described(
+        ref('Midpoint'),
+        'The price of Yes at which a split or a merge divides its collateral between the two outcomes; it is null for other lines, and without a price, where each has half.',
+      ),
+    ),
     changes: object({ collateral: ref('SignedMoney'), yes: ref('SignedMoney'), no: ref('SignedMoney') }),
   }),
   ActivityPage: page(ref('Activity')),
