@@ -18,6 +18,9 @@ const SHIFT_MAX = 0.1;
 /** One row of buttons. */
 const ROW_PX_MAX = 60;
 const FINGER_PX = 40;
+/** Many of them stand one upon another. */
+const LEVEL_PX = 36;
+const BOOK_PX_MAX = 480;
 const DOT_PX = 8;
 const SUM_SHIFTS = `
   let sum = 0;
@@ -109,6 +112,28 @@ describeInBrowser('how the page looks', () => {
     await place(visit, { type: 'IOC', price: '60', shares: '3' });
     await page.locator('.position').waitFor();
     expect(await topOf('.mine')).toBeLessThan(await topOf('.activity'));
+    await page.locator('.activity').getByRole('button', { name: 'Book', exact: true }).tap();
+    const levels = page.locator('.level');
+    await levels.first().waitFor();
+    const rows = await levels.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().height));
+    expect(Math.min(...rows)).toBeGreaterThanOrEqual(LEVEL_PX);
+    expect((await page.getByTestId('book').boundingBox())?.height).toBeLessThanOrEqual(BOOK_PX_MAX);
+    // A wallet's own level shows the button that cancels, beside the price and not over it.
+    await place(visit, { type: 'GTC', price: '20', shares: '3' });
+    const own = page.getByTestId('level').filter({ has: page.locator('.level-cancel') });
+    const cancel = own.locator('.level-cancel');
+    expect(await cancel.evaluate((it) => it.ownerDocument.defaultView?.getComputedStyle(it).opacity)).toBe(
+      '1',
+    );
+    const textAt = await own.locator('.level-price').evaluate((it) => {
+      const range = it.ownerDocument.createRange();
+      range.selectNodeContents(it);
+      return range.getBoundingClientRect().left;
+    });
+    const ends = await cancel.evaluate((it) => it.getBoundingClientRect().right);
+    expect(textAt).toBeGreaterThanOrEqual(ends);
+    await cancel.tap();
+    await own.waitFor({ state: 'detached' });
     await bar.getByRole('link', { name: 'Markets' }).tap();
     await page.locator('.markets-page').getByText(question).first().waitFor();
     await close(visit);
