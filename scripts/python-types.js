@@ -11,6 +11,7 @@ const ROOTS = [
     'ActivityPage',
     'Holders',
     'MarketTradePage',
+    'Leaderboard',
     'Nonce',
     'ApiKey',
     'NewApiKey',

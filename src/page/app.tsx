@@ -109,6 +109,11 @@ const App = () => {
           {markets}
           <PersonPage key={at.address} address={at.address} />
         </div>
+      ) : at.name === 'leaders' ? (
+        <div class="layout layout-wide">
+          {markets}
+          <LeadersPage />
+        </div>
       ) : at.name === 'event' ? (
         <div class="layout layout-event">
           {markets}
@@ -133,6 +138,7 @@ const MyPosition = lazy(async () => (await import('./parts/later')).LATER.MyPosi
 const HowItWorks = lazy(async () => (await import('./parts/later')).LATER.HowItWorks, null);
 const KeyDialog = lazy(async () => (await import('./parts/later')).LATER.KeyDialog, null);
 const PersonPage = lazy(async () => (await import('./parts/person-page')).PersonPage);
+const LeadersPage = lazy(async () => (await import('./parts/leaders-page')).LeadersPage);
 const MarketsPage = lazy(async () => (await import('./parts/markets-page')).MarketsPage);
 const EventPage = lazy(async () => (await import('./parts/event-page')).EventPage);
 

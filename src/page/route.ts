@@ -8,6 +8,7 @@ export type View =
   | { readonly name: 'event'; readonly slug: string }
   | { readonly name: 'person'; readonly address: string }
   | { readonly name: 'explore' }
+  | { readonly name: 'leaders' }
   | { readonly name: 'portfolio' };
 
 /** Former addresses: `/?market=<slug>`. */
@@ -28,8 +29,7 @@ function inAddress(): View {
   if (first === 'm' && rest !== '') return { name: 'market', market: rest };
   if (first === 'e' && rest !== '') return { name: 'event', slug: rest };
   if (first === 'u' && rest !== '') return { name: 'person', address: rest };
-  if (first === 'explore') return { name: 'explore' };
-  if (first === 'portfolio') return { name: 'portfolio' };
+  if (first === 'explore' || first === 'portfolio' || first === 'leaders') return { name: first };
   return { name: 'market', market: new URLSearchParams(location.search).get(PARAMETER) };
 }
 
@@ -39,6 +39,7 @@ export const eventChoice: Cell<string | null> = cell<string | null>(null);
 
 export const linkTo = (slug: string): string => `/m/${encodeURIComponent(slug)}`;
 export const linkToPerson = (address: string): string => `/u/${address}`;
+export const LEADERS = '/leaders';
 export const linkToEvent = (slug: string): string => `/e/${encodeURIComponent(slug)}`;
 
 /** The filters of the list stay in the address from view to view. */

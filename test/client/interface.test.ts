@@ -3,6 +3,7 @@ import { isBooked } from 'ctf-exchange-client';
 import type { presentComment, presentMe, presentProfile } from '../../src/extensions/people/wire/answers';
 import type {
   presentHolders,
+  presentLeaderboard,
   presentMarketTrade,
   presentPosition,
   presentTradeActivity,
@@ -71,6 +72,7 @@ const BODIES: readonly [
   Same<Of<typeof presentTradeOf>, client.OwnTrade>,
   Same<Of<typeof presentTradeActivity>, client.Activity>,
   Same<Of<typeof presentHolders>, client.Holders>,
+  Same<Of<typeof presentLeaderboard>, client.Leaderboard>,
   Same<Of<typeof presentMarketTrade>, client.MarketTrade>,
   Same<Of<typeof presentSession>, client.Tokens>,
   Same<Of<typeof presentMe>, client.Me>,
@@ -86,6 +88,7 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,
@@ -183,6 +186,12 @@ test('the client can call every path of the interface, and no other path', async
     marketId: market.id,
     outcomeIndex: 1,
     count: 0,
+    data: [],
+  });
+  expect(await client.leaderboard({ limit: 5 })).toEqual({
+    from: expect.stringMatching(/T00:00:00.000Z$/),
+    to: expect.stringMatching(/T00:00:00.000Z$/),
+    asOf: null,
     data: [],
   });
   expect((await client.orderbook(id, { depth: 1 })).bids).toEqual([{ price: '0.4', size: '20', orders: 2 }]);

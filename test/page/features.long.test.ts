@@ -400,6 +400,44 @@ describeInBrowser('what traders look at besides the ticket', () => {
     expect(await holdings.count()).toBe(0);
   });
 
+  test('a leaderboard ranks the wallets that show everybody their gain, by the gain of the week', async () => {
+    const names = ['first_place', 'second_place'];
+    const market = await stage.openMarket({ question: 'Who gains most?', minOrderSize: '1' });
+    const [winner, loser] = [stage.trader(), stage.trader()];
+    await loser.submit(market, { side: 'BUY', outcome: 1, pips: 6_000, lots: 1_000 });
+    await winner.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
+    const sent = { token: ADMIN_TOKEN, body: { outcomeIndex: 0 } };
+    await stage.web().client.post(`/admin/markets/${market.id}/resolve`, sent);
+    for (const [i, trader] of [winner, loser].entries())
+      await trader.send('PATCH', '/me/profile', { username: names[i], portfolioPublic: true });
+    const fresh = await stage.open({}, undefined, '/explore');
+    const { page } = fresh;
+    await page.getByRole('link', { name: 'Leaderboard of the week' }).click();
+    await page.waitForURL('**/leaders');
+    const row = (text: string) => page.getByTestId('leader').filter({ hasText: text });
+    await row('1. first_place+$6.00$4.00').waitFor();
+    await row('second_place-$6.00$6.00').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Switch to the dark theme' }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await row('first_place').filter({ hasText: '+$6.00' }).waitFor();
+    await eventually(
+      () => page.evaluate<number>('document.documentElement.scrollWidth'),
+      (width) => expect(width).toBe(390),
+    );
+    expect(await violations(page)).toEqual([]);
+    // Who takes the consent back is gone with the next look.
+    await winner.send('PATCH', '/me/profile', { portfolioPublic: false });
+    await row('first_place').waitFor({ state: 'detached' });
+    await row('1. second_place').waitFor();
+    await row('second_place').getByRole('link').click();
+    await page.getByTestId('holdings').getByRole('link', { name: 'Leaderboard of the week' }).click();
+    await page.waitForURL('**/leaders');
+    expect(fresh.complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('a bell has fills, ends, payouts and answers, counts what is new, and works by keys and on a phone', async () => {
     const market = await stage.openMarket({ question: 'Does the bell ring?', minOrderSize: '1' });
     const fresh = await stage.open({}, undefined, `/m/${market.slug}`);

@@ -125,6 +125,8 @@ export async function startWebReplicas({
 
   return {
     redis,
+    /** Of its processes. */
+    env,
     replicas: replicas as [Replica, ...Replica[]],
     /** Every line that replicas within the test's process logged. */
     logged,

@@ -153,6 +153,10 @@ class Client:
         """The trades of a market with their wallets, newest first."""
         return self.get(f"{_market(name)}/activity", limit=limit, cursor=cursor)
 
+    def leaderboard(self, *, limit: Optional[int] = None) -> types.Leaderboard:
+        """The wallets that gained most this week, of those that let everybody read their portfolio."""
+        return self.get("/leaderboard", limit=limit)
+
     def candles(
         self,
         name: str,

@@ -750,6 +750,21 @@ class MarketTradeMaker(TypedDict):
     username: Optional[str]
 
 
+class Leaderboard(TypedDict):
+    from: str
+    to: str
+    asOf: Optional[str]
+    data: List[LeaderboardData]
+
+
+class LeaderboardData(TypedDict):
+    rank: int
+    address: str
+    username: Optional[str]
+    pnl: str
+    volume: str
+
+
 class Nonce(TypedDict):
     nonce: str
 

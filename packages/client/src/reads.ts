@@ -21,6 +21,7 @@ import type {
 import type {
   Comment,
   Holders,
+  Leaderboard,
   MarketTrade,
   Order,
   OrderFill,
@@ -94,6 +95,8 @@ export interface Reads {
   /** FORBIDDEN, as for its portfolio, unless the wallet lets everybody read them. */
   positionsOf(address: string, query?: PositionsQuery): Promise<Page<Position>>;
   portfolioOf(address: string, timeframe?: Timeframe): Promise<Portfolio>;
+  /** The current week, of the wallets that let everybody read their portfolio. */
+  leaderboard(query?: { readonly limit?: number }): Promise<Leaderboard>;
   comments(id: string, query?: PageQuery): Promise<Page<Comment>>;
 }
 
@@ -151,6 +154,7 @@ export function createReads(send: Send, sessions: Sessions, signal?: AbortSignal
     positionsOf: async (address, query) => get(profilePath(address, '/positions'), query, POSITIONS),
     portfolioOf: async (address, timeframe) =>
       get(profilePath(address, '/portfolio'), { timeframe }, ['timeframe']),
+    leaderboard: (query) => get('/leaderboard', query, ['limit']),
     comments: async (id, query) => get(marketPath(id, '/comments'), query, PAGE),
   };
 }

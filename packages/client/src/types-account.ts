@@ -265,6 +265,21 @@ export interface Holders {
   readonly data: readonly (PublicWallet & { readonly size: Decimal })[];
 }
 
+/** The wallets that gained most since `from`, largest gain first; `asOf` is null while the week has no ranking. */
+export interface Leaderboard {
+  readonly from: IsoTime;
+  readonly to: IsoTime;
+  readonly asOf: IsoTime | null;
+  readonly data: readonly {
+    /** From 1. */
+    readonly rank: number;
+    readonly address: string;
+    readonly username: string | null;
+    readonly pnl: Decimal;
+    readonly volume: Decimal;
+  }[];
+}
+
 /** A public trade and its wallets. */
 export interface MarketTrade extends Trade {
   readonly taker: PublicWallet;

@@ -11,7 +11,7 @@ type CommentRow = [
 
 /** The scripts of lua/. */
 export const PEOPLE_VERBS = {
-  edit_profile: verb(['profile', 'usernames', 'talk'], 2, { args: true }).replies<Buffer>(),
+  edit_profile: verb(['profile', 'usernames', 'talk', 'contestants'], 2, { args: true }).replies<Buffer>(),
   add_comment: verb(['comments', 'operation', 'talk', 'profile', 'walletComments'], 5).replies<
     [code: Buffer, number: Buffer, replayed?: 1]
   >(),

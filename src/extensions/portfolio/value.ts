@@ -64,3 +64,20 @@ export function valuesAt(
   }
   return values.reverse();
 }
+
+/**
+ * The change of a wallet's value from a moment on, without what came from outside: `tokensMicro` is the present value of its
+ * tokens, `now` what it holds, and `changes` are complete from that moment on.
+ */
+export function gainSince(
+  tokensMicro: bigint,
+  now: Holdings,
+  changes: readonly WalletChange[],
+  sinceMs: number,
+  worthAt: WorthAt,
+): bigint {
+  const [opening = 0n] = valuesAt(now, changes, [sinceMs - 1], worthAt);
+  const deposits = changes.filter(({ isDeposit, atMs }) => isDeposit && atMs >= sinceMs);
+  const paidIn = deposits.reduce((sum, change) => sum + change.collateralMicro, 0n);
+  return now.collateralMicro + tokensMicro - opening - paidIn;
+}

@@ -16,7 +16,7 @@ import { PAGE_COSTS } from './wire/costs';
 /** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
 
 /** Views of the page without a title of their own. */
-const VIEWS = ['/portfolio', '/explore'];
+const VIEWS = ['/portfolio', '/explore', '/leaders'];
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SITE = 'Exchange';
 /** The limit of a sitemap. */

@@ -11,7 +11,7 @@ import { dayChange } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { isNarrow } from '../narrow';
 import { nameOf } from '../outcome-names';
-import { go, inPage, linkTo, linkToEvent, openSheet } from '../route';
+import { go, inPage, LEADERS, linkTo, linkToEvent, openSheet } from '../route';
 import { prepare } from '../ticket-state';
 import { aboutPips, cents, microOf, PIPS_ONE, pipsOf, priceOf, roundly } from '../units';
 import { Change, endsWord, Find, More, nothingOf, Star, standingOf, statusWord } from './market-list';
@@ -33,6 +33,11 @@ export const MarketsPage = ({ list, categories }: Props) => {
           Pick a side of a question, pay its price in cents, and get $1 a share if it happens.
         </p>
       )}
+      <p>
+        <a href={LEADERS} onClick={inPage(LEADERS)}>
+          Leaderboard of the week
+        </a>
+      </p>
       <Find categories={categories} />
       {nothingOf(list, query) ?? (
         <ul class="market-grid">

@@ -7,7 +7,7 @@ import { client } from '../exchange';
 import { useFound } from '../found';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
-import { inPage, linkTo } from '../route';
+import { inPage, LEADERS, linkTo } from '../route';
 import { tell } from '../toasts';
 import { dateOf, dollars, lotsOf, microOf, shares, shortAddress, signedDollars } from '../units';
 import { wordsFor } from '../words';
@@ -83,6 +83,9 @@ const Holdings = ({ address }: { readonly address: string }) => {
           ))}
         </ul>
       )}
+      <a href={LEADERS} onClick={inPage(LEADERS)}>
+        Leaderboard of the week
+      </a>
     </section>
   );
 };
@@ -164,7 +167,11 @@ const Edit = ({ profile, onSaved }: EditProps) => {
         />
       </label>
       <Switch text="Show me among holders and in activity" isOn={isShown} onChange={setShown} />
-      <Switch text="Show everybody my positions and gain" isOn={isPublic} onChange={setPublic} />
+      <Switch
+        text="Show everybody my positions and gain, also in the leaderboard"
+        isOn={isPublic}
+        onChange={setPublic}
+      />
       <button type="submit" class="button button-primary" disabled={isBusy}>
         Save
       </button>

@@ -72,6 +72,10 @@ export interface Keys extends ChannelKeys, DirectoryKeys {
   profile(address: Buffer): ByteKey<'profile'>;
   /** hash: username in lower case -> wallet (20 bytes). */
   readonly usernames: TextKey<'usernames'>;
+  /** sorted set, all scores 0: the wallets that take part in the leaderboard (src/extensions/people/lua/edit_profile.lua). */
+  readonly contestants: TextKey<'contestants'>;
+  /** hash: the ranking of the week that is shown, and the next one as far as it is (src/extensions/portfolio/store/leaderboard.ts). */
+  readonly leaderboard: TextKey<'leaderboard'>;
   /** hash: number -> comment (src/extensions/people/lua/lib/comments.lua). */
   comments(id: MarketId): TextKey<'comments'>;
   /** set: wallets that like the comment. */
@@ -281,6 +285,8 @@ export function createKeys(shard = 0): Keys {
     wallet: (address) => raw('u', address),
     profile: (address) => raw('p', address),
     usernames: text(`${prefix}pn`),
+    contestants: text(`${prefix}po`),
+    leaderboard: text(`${prefix}lb`),
     talk: text(`${prefix}talk`),
     comments: (id) => text(`${market(id)}:co`),
     commentLikes: (id, number) => text(`${market(id)}:cl:${number}`),

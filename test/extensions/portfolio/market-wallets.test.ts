@@ -1,3 +1,8 @@
+import { createStore } from '../../../src/app/store';
+import { loadConfig } from '../../../src/config/load';
+import { formatMicro } from '../../../src/exchange/units';
+import { rankWallets } from '../../../src/extensions/portfolio/jobs/ranking';
+import { createLogger } from '../../../src/log';
 import { createKeys } from '../../../src/store/redis/keys';
 import { createShell } from '../../cli/shell';
 import type { Answer } from '../../support/client';
@@ -190,5 +195,59 @@ describe.each([1, 2])('the wallets of a market, with %i shards', (shards) => {
     expect(pages).toEqual(trades.map(({ id }: { id: string }) => id));
     expect(await read(`/markets/${market.id}/holders?outcomeIndex=2`)).toMatchObject({ status: 400 });
     expect(await read('/markets/nothing/activity')).toMatchObject({ status: 404 });
+  });
+
+  test('the leaderboard has the gain and the volume of each wallet that agrees, and who takes that back is gone', async () => {
+    const config = loadConfig({ ...exchange.env, LOG_LEVEL: 'silent' });
+    const store = await createStore(config, createLogger(config, 'worker'));
+    await store.clock.measure();
+    const rank = (): Promise<void> => rankWallets(store).run();
+    try {
+      await Promise.all(
+        traders.map((trader) => trader.send('PATCH', '/me/profile', { portfolioPublic: true })),
+      );
+      await rank();
+      const volumeOf = ({ type, changes }: { type: string; changes: { collateral: string } }): number =>
+        type === 'TRADE' ? Math.round(Math.abs(Number(changes.collateral)) * 1e6) : 0;
+      // All of them began this week, so their gain of the week is all their gain.
+      const expected = await Promise.all(
+        traders.map(async ({ address, get }) => {
+          const { pnl } = (await get('/me/portfolio')).body;
+          const lines = (await get('/me/activity?limit=200')).body;
+          expect(lines.nextCursor).toBeNull();
+          const volume = lines.data.map(volumeOf).reduce((sum: number, one: number) => sum + one, 0);
+          return { address, pnl: pnl.total, volume: formatMicro(volume) };
+        }),
+      );
+      expected.sort((a, b) => Number(b.pnl) - Number(a.pnl));
+      const { from, to, asOf, data } = (await read('/leaderboard')).body;
+      expect(data).toMatchObject(expected.map((one, i) => ({ rank: i + 1, ...one })));
+      expect(new Set(expected.map(({ pnl }) => pnl)).size).toBe(TRADERS);
+      expect(data.map(({ username }: Holder) => username)).toContain(`alice_${shards}`);
+      expect(new Date(from).getUTCDay()).toBe(1);
+      expect(from).toMatch(/T00:00:00.000Z$/);
+      expect(Date.parse(to) - Date.parse(from)).toBe(7 * 86_400_000);
+      expect([from <= asOf, asOf < to]).toEqual([true, true]);
+      expect((await read('/leaderboard?limit=2')).body.data).toEqual(data.slice(0, 2));
+      expect(await read('/leaderboard?limit=0')).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_LIMIT' },
+      });
+
+      const [first, second, ...others] = data.map(({ address }: Holder) => address);
+      const of = (address: string) => traders.find((trader) => trader.address === address) as Trader;
+      const shown = async () => (await read('/leaderboard')).body.data.map(({ address }: Holder) => address);
+      await of(first).send('PATCH', '/me/profile', { portfolioPublic: false });
+      expect(await shown()).toEqual([second, ...others]);
+      await of(second).send('PATCH', '/me/profile', { hidden: true });
+      expect(await shown()).toEqual(others);
+      await rank();
+      await of(second).send('PATCH', '/me/profile', { hidden: false });
+      expect(await shown()).toEqual(others);
+      await rank();
+      expect(await shown()).toEqual([second, ...others]);
+    } finally {
+      store.close();
+    }
   });
 });

@@ -11,12 +11,12 @@ const SCAN_STEP = 1_000;
 
 /**
  * Not copied: the leases, the epoch and the times of backups, because another Redis that holds the data has its own; the mark of a
- * restore in progress; and what is in blocks that are not final, because it is read from the chain again.
+ * restore in progress; and what is in blocks that are not final and the leaderboard, because they are read and made again.
  */
 export const volatileKeys = (keys: Keys): ReadonlySet<string> =>
   new Set([
     ...[keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease],
-    ...[keys.epoch, keys.restoring, keys.mined, keys.runs],
+    ...[keys.epoch, keys.restoring, keys.mined, keys.runs, keys.leaderboard],
   ]);
 
 /**

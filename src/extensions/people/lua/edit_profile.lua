@@ -7,10 +7,11 @@
 --                  `g` the username in lower case that it gave up last, `m` 1 while an operator has muted the wallet,
 --                  `h` 1 while the wallet hides itself among holders and traders,
 --                  `o` 1 while everybody may read its positions and its portfolio
+-- {x}:po           sorted set, all scores 0: the wallets with `o` and without `h`, which take part in the leaderboard
 -- {x}:pn           hash: username in lower case -> address (20 bytes), then for a name that was given up when it is free, I6 (ms)
 -- {x}:talk         string: counts the changes of profiles and comments; a cached answer is valid while the count is the same
 --
--- KEYS     1 {x}:p:<address>   2 {x}:pn   3 {x}:talk
+-- KEYS     1 {x}:p:<address>   2 {x}:pn   3 {x}:talk   4 {x}:po
 -- ARGV     1 address (20 bytes)   2 1 for an operator, else 0   then for each part that changes: its field and its value, empty to clear it
 -- Returns  OK or USERNAME_TAKEN
 -- Emits    nothing
@@ -70,6 +71,13 @@ for field, value in pairs(changes) do
     redis.call('HDEL', profile, field)
   else
     redis.call('HSET', profile, field, value)
+  end
+end
+if changes.o or changes.h then
+  if redis.call('HGET', profile, 'o') and not redis.call('HGET', profile, 'h') then
+    redis.call('ZADD', KEYS[4], '0', address)
+  else
+    redis.call('ZREM', KEYS[4], address)
   end
 end
 redis.call('INCR', KEYS[3])

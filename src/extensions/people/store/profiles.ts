@@ -56,7 +56,7 @@ interface ProfilesOptions {
 export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles {
   async function store(address: string, byOperator: '0' | '1', parts: readonly string[]): Promise<string> {
     const wallet = addressBytes(address);
-    const scriptKeys = [keys.profile(wallet), keys.usernames, keys.talk] as const;
+    const scriptKeys = [keys.profile(wallet), keys.usernames, keys.talk, keys.contestants] as const;
     return (await run('edit_profile', scriptKeys, [wallet, byOperator, ...parts])).toString();
   }
 

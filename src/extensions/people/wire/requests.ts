@@ -72,7 +72,7 @@ export const profileShape = createShape<ProfileBody>(
       .strict()
       .allow(null)
       .description(
-        'True lets everybody read the positions and the portfolio of the wallet; null is false, as for a new wallet.',
+        'True lets everybody read the positions and the portfolio of the wallet, and ranks it in the leaderboard unless it is `hidden`; null is false, as for a new wallet.',
       ),
   }).required(),
 );

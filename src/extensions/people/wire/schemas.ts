@@ -23,7 +23,9 @@ const SWITCHES = {
   hidden: flag(
     'True while the wallet has no address and no username among the holders and in the activity of markets.',
   ),
-  portfolioPublic: flag('True while everybody may read the positions and the portfolio of the wallet.'),
+  portfolioPublic: flag(
+    'True while everybody may read the positions and the portfolio of the wallet, and it is in the leaderboard unless it is `hidden`.',
+  ),
 };
 
 const KEY_MEMBERS: Readonly<Record<string, Json>> = {

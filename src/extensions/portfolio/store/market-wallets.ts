@@ -39,6 +39,8 @@ export interface MarketWallets {
   holders(id: MarketId, outcome: OutcomeIndex): Promise<{ count: number; holders: Holder[] }>;
   /** Returns the wallets of each fill, which are all of one market. */
   walletsOf(id: MarketId, fills: readonly Fill[]): Promise<TradeWallets[]>;
+  /** Returns the names of wallets, by their addresses in lower case. */
+  publicOf(wallets: readonly string[]): Promise<ReadonlyMap<string, PublicWallet>>;
 }
 
 const LACKS_HOLDERS =
@@ -122,7 +124,7 @@ export function createMarketWallets({ redis, parts, placement }: MarketWalletsOp
   const isPublic = async (address: string): Promise<boolean> =>
     (await redis.hget(home.profile(addressBytes(address)), 'o')) === '1';
 
-  return { recorded, holders, walletsOf, isPublic };
+  return { recorded, holders, walletsOf, publicOf, isPublic };
 }
 
 const nameOf = ({ tradeMs, sequence }: Pick<MatchRef, 'tradeMs' | 'sequence'>): string =>

@@ -2,8 +2,10 @@ import type { Exchange } from '../../../store/exchange';
 import type { DurabilityChecks } from '../../../store/health/durability';
 import { partAt } from '../../../store/lists/list';
 import type { Partition } from '../../../store/partition';
+import type { Clock } from '../../../store/redis/clock';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 import { createJournal, type Journal } from './journal';
+import { createLeaderboard, createRanking, type LeaderboardReads, type Ranking } from './leaderboard';
 import { createMarketWallets, type MarketWallets } from './market-wallets';
 import { journalOverPartitions, journalRebuildOverPartitions } from './over-partitions';
 import { createJournalReads, type JournalReads } from './reads';
@@ -44,6 +46,24 @@ export function openMarketWallets({ redis, run, partitions, placement }: Journal
   });
   return createMarketWallets({ redis, parts, placement });
 }
+
+/** Reads the leaderboard, which the first partition has. */
+export const openLeaderboard = (
+  { redis, partitions }: Pick<JournalStore, 'redis' | 'partitions'>,
+  wallets: Pick<MarketWallets, 'publicOf'>,
+): LeaderboardReads => createLeaderboard({ redis, keys: partAt(partitions, 0).keys }, wallets);
+
+/** Makes the leaderboard from the journals of all partitions. */
+export const openRanking = (
+  store: JournalStore & Pick<Exchange, 'reads'> & { readonly clock: Pick<Clock, 'now'> },
+): Ranking =>
+  createRanking({
+    redis: store.redis,
+    keys: partAt(store.partitions, 0).keys,
+    journal: openReads(store),
+    reads: store.reads,
+    now: store.clock.now,
+  });
 
 /** Corrects journals and positions, over all partitions. */
 export function openRebuild({ redis, run, partitions, placement }: JournalStore): JournalRebuild {

@@ -9,8 +9,9 @@ import {
 import { feeAssetOf, SIDES } from '../../../exchange/match';
 import { formatLots, formatMicro, formatPips, formatRatio, type Micro } from '../../../exchange/units';
 import { presentTrade, type SideFacts } from '../../../wire/answers/trade';
-import { iso, WORTH_PER_ONE, worthOf, worthText } from '../../../wire/prices';
+import { iso, isoOrNull, WORTH_PER_ONE, worthOf, worthText } from '../../../wire/prices';
 import type { Change, Position } from '../position';
+import { nextWeek } from '../week';
 
 export interface PositionFacts extends Position {
   readonly outcome: OutcomeIndex;
@@ -176,5 +177,30 @@ export const presentPortfolio = (facts: PortfolioFacts) => ({
   history: facts.history.map(({ atMs, valueMicro }) => ({
     t: Math.floor(atMs / 1_000),
     value: formatMicro(valueMicro),
+  })),
+});
+
+export interface LeaderFacts {
+  readonly address: string;
+  readonly username: string | null;
+  readonly pnlMicro: bigint;
+  readonly volumeMicro: bigint;
+}
+
+/** The body of GET /leaderboard, of the week that starts then; `asOfMs` is null while it has no ranking. */
+export const presentLeaderboard = (
+  fromMs: number,
+  asOfMs: number | null,
+  leaders: readonly LeaderFacts[],
+) => ({
+  from: iso(fromMs),
+  to: iso(nextWeek(fromMs)),
+  asOf: isoOrNull(asOfMs),
+  data: leaders.map(({ address, username, pnlMicro, volumeMicro }, i) => ({
+    rank: i + 1,
+    address,
+    username,
+    pnl: formatMicro(pnlMicro),
+    volume: formatMicro(volumeMicro),
   })),
 });

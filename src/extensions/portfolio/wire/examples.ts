@@ -71,3 +71,11 @@ export const MARKET_TRADE = {
   taker: { address: ALICE, username: 'alice' },
   maker: { address: BOB, username: null },
 };
+
+/** Alice, in the week of the example's trade. */
+export const LEADERBOARD = {
+  from: '2027-02-01T00:00:00.000Z',
+  to: '2027-02-08T00:00:00.000Z',
+  asOf: MATCHED_AT,
+  data: [{ rank: 1, address: ALICE, username: 'alice', pnl: '0.8', volume: '24' }],
+};

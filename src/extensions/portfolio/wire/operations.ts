@@ -3,8 +3,8 @@ import { OWN_TRADE } from '../../../wire/documents/openapi/examples/traders';
 import { cursor, limit, type Operations, period, query } from '../../../wire/documents/openapi/operation';
 import { choice, text } from '../../../wire/documents/openapi/schema';
 import { PAGE_SIZES } from '../../../wire/pages';
-import { ACTIVITY, HOLDERS, MARKET_TRADE, PORTFOLIO, POSITION } from './examples';
-import { ACTIVITY_PAGE, PORTFOLIO_PATHS } from './paths';
+import { ACTIVITY, HOLDERS, LEADERBOARD, MARKET_TRADE, PORTFOLIO, POSITION } from './examples';
+import { ACTIVITY_PAGE, LEADERS_PAGE, PORTFOLIO_PATHS } from './paths';
 
 const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
 const paged = [limit(PAGE_SIZES.journal), cursor];
@@ -114,5 +114,15 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     limited: true,
     parameters: [limit(ACTIVITY_PAGE), cursor],
     success: pageOf('MarketTradePage', 'A page of trades.', MARKET_TRADE),
+  },
+  [`GET ${PORTFOLIO_PATHS.leaderboard}`]: {
+    id: 'getLeaderboard',
+    tag: 'Account',
+    summary: 'The wallets that gained most this week',
+    description:
+      'Only wallets that let everybody read their portfolio (`portfolioPublic` of the profile) and do not hide themselves (`hidden`) are ranked; one that takes this back disappears at once. The gain is counted as `pnl.today` of `GET /me/portfolio`, since Monday, 00:00 UTC. Of equal gains the one with the larger volume comes first. A worker ranks them again and again, 200 wallets every 10 seconds; `asOf` is when it began the ranking that is shown, and is null while the week has none. A wallet that neither traded nor gained is not in it, nor one with more than 20,000 lines of `GET /me/activity` since Monday.',
+    limited: true,
+    parameters: [limit(LEADERS_PAGE)],
+    success: { description: 'The leaderboard.', schema: 'Leaderboard', example: LEADERBOARD },
   },
 };

@@ -13,7 +13,7 @@ import {
 import { TRADE_MEMBERS } from '../../../wire/documents/openapi/schemas/books';
 import { IN_CHAIN_SETTLEMENT } from '../../../wire/documents/openapi/schemas/chain';
 import { OWN_TRADE_MEMBERS, ROLE } from '../../../wire/documents/openapi/schemas/traders';
-import { HOLDERS_MAX } from './paths';
+import { HOLDERS_MAX, LEADERS_PAGE } from './paths';
 
 const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
@@ -108,4 +108,24 @@ export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
     IN_CHAIN_SETTLEMENT,
   ),
   MarketTradePage: page(ref('MarketTrade')),
+  Leaderboard: object({
+    from: described(ref('Time'), 'The start of the week: Monday, 00:00 UTC.'),
+    to: described(ref('Time'), 'The start of the next one.'),
+    asOf: nullable(
+      described(
+        ref('Time'),
+        'The figures contain everything before; it is null while the week has no ranking.',
+      ),
+    ),
+    data: array(
+      object({
+        rank: integer('The place, counted from 1.'),
+        address: ref('Address'),
+        username: nullable(text()),
+        pnl: described(ref('SignedMoney'), 'The change of the value since `from`, without faucet grants.'),
+        volume: described(ref('Money'), 'The collateral that the trades of the wallet moved since `from`.'),
+      }),
+      { maxItems: LEADERS_PAGE.most, description: 'The wallets, largest gain first.' },
+    ),
+  }),
 };
