@@ -12,8 +12,8 @@ const SIZE_DECIMALS = 2;
 const MICRO_DECIMALS = 6;
 
 export const pipsOf = (price: Decimal): number => Number(parseDecimal(price, PRICE_DECIMALS));
-/** Pips of a midpoint or an average, which may be finer than a price; only for display. */
-export const aboutPips = (price: Decimal): number => Number(price) * PIPS_ONE;
+/** Pips of a midpoint or an average, which may be finer than a price; only for display. 0.285 is 2850, which rounds as in a live book. */
+export const aboutPips = (price: Decimal): number => Math.round(Number(price) * PIPS_ONE * 100) / 100;
 export const lotsOf = (size: Decimal): number => Number(parseDecimal(size, SIZE_DECIMALS));
 export const priceOf = (pips: number): Decimal => formatDecimal(BigInt(pips), PRICE_DECIMALS);
 export const sizeOf = (lots: number): Decimal => formatDecimal(BigInt(lots), SIZE_DECIMALS);

@@ -315,6 +315,14 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await rows.nth(1).getByRole('button', { name: /^No/ }).click();
     await ticket.filter({ hasText: 'In November?' }).waitFor();
     await ticket.getByRole('button', { name: /^No/, pressed: true }).waitFor();
+    // The row of the ticket’s market moves with the ticket; 28.5 is 29 as in a market’s head.
+    await stage.maker.submit(november, { side: 'BUY', outcome: 0, pips: 2_700, lots: 1_000 });
+    await soon(() => rows.nth(1).locator('strong').textContent()).toBe('29%');
+    const moved = stage.maker.submit(november, { side: 'BUY', outcome: 1, pips: 7_100, lots: 1_000 });
+    await ticket.getByRole('button', { name: 'Yes 29¢' }).waitFor();
+    expect(await rows.nth(1).getByRole('button', { name: /^Yes/ }).textContent()).toMatch(/^Yes 29¢/);
+    expect(await rows.nth(1).locator('strong').textContent()).toBe('28%');
+    await moved;
     await rows.nth(1).getByText('Rules').click();
     await rows.nth(1).getByTestId('rules').waitFor();
     expect(await violations(page)).toEqual([]);

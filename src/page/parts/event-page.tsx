@@ -7,11 +7,11 @@ import { client } from '../exchange';
 import { isOver } from '../exchange-state';
 import { useFound } from '../found';
 import { lazy } from '../lazy';
-import type { Shown } from '../market-data';
+import { chanceOf, type Shown } from '../market-data';
 import { remember } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { eventChoice, inPage, linkTo } from '../route';
-import { microOf, percent, pipsOf, roundly } from '../units';
+import { microOf, PIPS_ONE, percent, pipsOf, roundly } from '../units';
 import { EventChart } from './event-chart';
 import { statusWord } from './market-list';
 import { Buy, byChance, listedChance } from './markets-page';
@@ -30,6 +30,20 @@ async function askFor(slug: string): Promise<MarketEvent> {
   return event;
 }
 
+/** The market of the ticket with the prices that the ticket has, which come sooner. */
+function asInTicket(market: Market, shown: Shown | null): Market {
+  if (shown?.market.id !== market.id || !shown.book) return market;
+  const { bids, asks } = shown.book;
+  const chance = chanceOf(shown);
+  const price = chance === null ? null : String(chance / PIPS_ONE);
+  return {
+    ...market,
+    bestBid: bids[0]?.price ?? null,
+    bestAsk: asks[0]?.price ?? null,
+    outcomes: market.outcomes.map((one) => (one.index === 0 ? { ...one, price } : one)),
+  };
+}
+
 const choose = ({ slug }: Market): void => eventChoice.set(slug);
 
 interface Props {
@@ -41,7 +55,7 @@ interface Props {
 /** The markets of an event: their chances over time, and a ticket for the chosen one. */
 export const EventPage = ({ slug, shown }: Props) => {
   const { value: event, isMissing, failure } = useFound(slug, askFor, REFRESH_MS);
-  const markets = byChance(event?.markets ?? []);
+  const markets = byChance(event?.markets ?? []).map((market) => asInTicket(market, shown));
   const chosen = useCell(eventChoice);
   const first = markets[0];
   useEffect(() => {
