@@ -189,8 +189,8 @@ test('the client can call every path of the interface, and no other path', async
     data: [],
   });
   expect(await client.leaderboard({ limit: 5 })).toEqual({
-    from: expect.stringMatching(/T00:00:00.000Z$/),
-    to: expect.stringMatching(/T00:00:00.000Z$/),
+    startsAt: expect.stringMatching(/T00:00:00.000Z$/),
+    endsAt: expect.stringMatching(/T00:00:00.000Z$/),
     asOf: null,
     data: [],
   });

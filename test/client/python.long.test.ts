@@ -93,6 +93,7 @@ book = live.watch(sys.argv[2])
 book.on_state = lambda state, why: print("book", state, flush=True)
 live.start()
 print("portfolio", *sorted(client.portfolio("1d")), flush=True)
+print("leaderboard", *sorted(client.leaderboard(limit=5)), flush=True)
 over.wait()
 live.close()
 `;
@@ -198,7 +199,7 @@ describe('the Python client works with a real exchange', () => {
   afterAll(() => story?.stop());
 
   ifPython(
-    'a program hears of a new market, asks where its private events begin, and reads its portfolio',
+    'a program hears of a new market, asks where its private events begin, and reads its portfolio and the leaderboard',
     async () => {
       if (!story) throw new Error('the story has not begun');
       const started = startProgram(PYTHON, ['-c', WATCHER, story.url, story.market.conditionId], {
@@ -212,7 +213,12 @@ describe('the Python client works with a real exchange', () => {
       const lines = started.stdout().trim().split('\n');
       expect(lines).toEqual(
         expect.arrayContaining([
-          ...[`new ${id}`, 'resumed False', 'portfolio cash history pnl positionsValue reserved value'],
+          ...[
+            `new ${id}`,
+            'resumed False',
+            'portfolio cash history pnl positionsValue reserved value',
+            'leaderboard asOf data endsAt startsAt',
+          ],
         ]),
       );
     },

@@ -751,8 +751,8 @@ class MarketTradeMaker(TypedDict):
 
 
 class Leaderboard(TypedDict):
-    from: str
-    to: str
+    startsAt: str
+    endsAt: str
     asOf: Optional[str]
     data: List[LeaderboardData]
 

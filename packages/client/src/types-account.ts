@@ -265,10 +265,10 @@ export interface Holders {
   readonly data: readonly (PublicWallet & { readonly size: Decimal })[];
 }
 
-/** The wallets that gained most since `from`, largest gain first; `asOf` is null while the week has no ranking. */
+/** The wallets that gained most since `startsAt`, largest gain first; `asOf` is null while the week has no ranking. */
 export interface Leaderboard {
-  readonly from: IsoTime;
-  readonly to: IsoTime;
+  readonly startsAt: IsoTime;
+  readonly endsAt: IsoTime;
   readonly asOf: IsoTime | null;
   readonly data: readonly {
     /** From 1. */

@@ -30,7 +30,7 @@ export const LeadersPage = () => {
           <h1 class="head-question">Leaderboard of the week</h1>
           {value && (
             <p class="hint">
-              Gain since {deadlineOf(value.from)}
+              Gain since {deadlineOf(value.startsAt)}
               {value.asOf !== null && `, as of ${when(value.asOf)}`}
             </p>
           )}

@@ -220,14 +220,14 @@ describe.each([1, 2])('the wallets of a market, with %i shards', (shards) => {
         }),
       );
       expected.sort((a, b) => Number(b.pnl) - Number(a.pnl));
-      const { from, to, asOf, data } = (await read('/leaderboard')).body;
+      const { startsAt, endsAt, asOf, data } = (await read('/leaderboard')).body;
       expect(data).toMatchObject(expected.map((one, i) => ({ rank: i + 1, ...one })));
       expect(new Set(expected.map(({ pnl }) => pnl)).size).toBe(TRADERS);
       expect(data.map(({ username }: Holder) => username)).toContain(`alice_${shards}`);
-      expect(new Date(from).getUTCDay()).toBe(1);
-      expect(from).toMatch(/T00:00:00.000Z$/);
-      expect(Date.parse(to) - Date.parse(from)).toBe(7 * 86_400_000);
-      expect([from <= asOf, asOf < to]).toEqual([true, true]);
+      expect(new Date(startsAt).getUTCDay()).toBe(1);
+      expect(startsAt).toMatch(/T00:00:00.000Z$/);
+      expect(Date.parse(endsAt) - Date.parse(startsAt)).toBe(7 * 86_400_000);
+      expect([startsAt <= asOf, asOf < endsAt]).toEqual([true, true]);
       expect((await read('/leaderboard?limit=2')).body.data).toEqual(data.slice(0, 2));
       expect(await read('/leaderboard?limit=0')).toMatchObject({
         status: 400,

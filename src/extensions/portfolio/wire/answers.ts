@@ -193,8 +193,8 @@ export const presentLeaderboard = (
   asOfMs: number | null,
   leaders: readonly LeaderFacts[],
 ) => ({
-  from: iso(fromMs),
-  to: iso(nextWeek(fromMs)),
+  startsAt: iso(fromMs),
+  endsAt: iso(nextWeek(fromMs)),
   asOf: isoOrNull(asOfMs),
   data: leaders.map(({ address, username, pnlMicro, volumeMicro }, i) => ({
     rank: i + 1,

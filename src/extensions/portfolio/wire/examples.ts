@@ -74,8 +74,8 @@ export const MARKET_TRADE = {
 
 /** Alice, in the week of the example's trade. */
 export const LEADERBOARD = {
-  from: '2027-02-01T00:00:00.000Z',
-  to: '2027-02-08T00:00:00.000Z',
+  startsAt: '2027-02-01T00:00:00.000Z',
+  endsAt: '2027-02-08T00:00:00.000Z',
   asOf: MATCHED_AT,
   data: [{ rank: 1, address: ALICE, username: 'alice', pnl: '0.8', volume: '24' }],
 };

@@ -109,8 +109,8 @@ export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
   ),
   MarketTradePage: page(ref('MarketTrade')),
   Leaderboard: object({
-    from: described(ref('Time'), 'The start of the week: Monday, 00:00 UTC.'),
-    to: described(ref('Time'), 'The start of the next one.'),
+    startsAt: described(ref('Time'), 'The start of the week: Monday, 00:00 UTC.'),
+    endsAt: described(ref('Time'), 'The start of the next one.'),
     asOf: nullable(
       described(
         ref('Time'),
@@ -122,8 +122,14 @@ export const PORTFOLIO_SCHEMAS: Readonly<Record<string, Json>> = {
         rank: integer('The place, counted from 1.'),
         address: ref('Address'),
         username: nullable(text()),
-        pnl: described(ref('SignedMoney'), 'The change of the value since `from`, without faucet grants.'),
-        volume: described(ref('Money'), 'The collateral that the trades of the wallet moved since `from`.'),
+        pnl: described(
+          ref('SignedMoney'),
+          'The change of the value since `startsAt`, without faucet grants.',
+        ),
+        volume: described(
+          ref('Money'),
+          'The collateral that the trades of the wallet moved since `startsAt`.',
+        ),
       }),
       { maxItems: LEADERS_PAGE.most, description: 'The wallets, largest gain first.' },
     ),
