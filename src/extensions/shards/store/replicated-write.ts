@@ -37,7 +37,8 @@ export function createReplicatedWrite(nodes: RedisClient, shards: readonly Keys[
   const most = new Map<string, number>();
   const nameIn = (keys: Keys, node: string): string => `${keys.prefix} ${node}`;
 
-  // Also when nothing is sent from a shard while another node is its master.
+  // Also when nothing is sent from a shard while another node is its master. What it says right after a failover may lack the former
+  // master, so that is also looked for among the replicas that a master lists.
   if (nodes instanceof Cluster)
     nodes.on('refresh', () => {
       for (const keys of shards)
@@ -57,7 +58,9 @@ export function createReplicatedWrite(nodes: RedisClient, shards: readonly Keys[
     const [role, reply] = await Promise.all([node.call('ROLE') as Promise<unknown[]>, act()]);
     if (role[0] !== 'master') most.delete(name);
     if (role[0] !== 'master' || timesSentAgain(nodes) !== times) return { reply, isReplicated: false, link };
-    const present = (role[ROLE_REPLICAS] as unknown[]).length;
+    const replicas = role[ROLE_REPLICAS] as (readonly [host: string, port: string, offset: string])[];
+    for (const [host, port] of replicas) most.delete(nameIn(keys, `${host}:${port}`));
+    const present = replicas.length;
     const expected = Math.max(most.get(name) ?? 0, present);
     most.set(name, expected);
     // One that is away confirms nothing, so nothing waits for it.
