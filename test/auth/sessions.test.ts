@@ -103,7 +103,7 @@ test('the old token returns the identical pair even if the new pair has been use
 test('a reply that is lost for longer than 10 s does not end the session: the next pair was never used', async () => {
   const first = await here.open(alice.address);
   const lost = await here.refresh(first.refreshToken);
-  // Of a request that was sent before: it says nothing about the new pair.
+  // This belongs to a request that was sent before: it says nothing about the new pair.
   expect((await there.authenticate(first.accessToken)).sid).toBe(sidOf(first));
   for (const ageMs of [GRACE_MS + 1, 86_400_000]) {
     await ageUse(first, 1, ageMs);

@@ -19,7 +19,7 @@ export interface Scene {
   readonly clockFiles: readonly string[];
   /** Under Redis; null where a disk cannot be made to look full. */
   readonly disk: FullDisk | null;
-  /** Of Redis; null where it cannot be moved. */
+  /** The clock of Redis; null where it cannot be moved. */
   readonly clock: RedisClock | null;
 }
 

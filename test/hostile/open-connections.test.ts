@@ -31,7 +31,7 @@ const newAddress = (): string => `127.0.1.${++addresses}`;
 
 interface Opened {
   readonly socket: Socket;
-  /** Of both directions; a half that the exchange has closed is not the end. */
+  /** Whether both directions have ended; a half that the exchange has closed is not the end. */
   isGone(): boolean;
   text(): string;
 }

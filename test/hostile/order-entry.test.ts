@@ -74,7 +74,7 @@ test('hostile bodies are refused as over HTTP', async () => {
   expect(await traders.state()).toEqual(before);
 });
 
-/** Of one request with a body that an order message can have: no header but that of JSON. */
+/** The cases of one request with a body that an order message can have: no header but that of JSON. */
 const sendable = cases.filter(
   ({ skip, method, path: target, mutation: { op }, headers = {} }) =>
     skip === undefined &&

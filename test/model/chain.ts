@@ -24,7 +24,7 @@ export interface Party {
   readonly value: number;
   /** Collateral that the contract takes at first; the rest comes back. */
   readonly pulled: number;
-  /** Of the asset that it gets. */
+  /** In the asset that it gets. */
   readonly fee: number;
 }
 

@@ -43,7 +43,7 @@ describe('docker-compose.cluster.yml', () => {
       'MEMORY_LIMIT',
     ];
     const known = [...Object.keys(VARIABLES), ...stores];
-    // Of the service that creates the cluster.
+    // From the service that creates the cluster.
     const own = ['NODES', 'REDISCLI_AUTH'];
     expect([...known, ...own]).toEqual(expect.arrayContaining([...set, ...asked.map(([, name]) => name)]));
     for (const [, name = '', fallback] of asked.filter(([, , text]) => text !== undefined)) {

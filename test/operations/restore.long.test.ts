@@ -23,7 +23,7 @@ const USERS = path.join(ROOT, 'docs/deploy/redis-acl.conf');
 let own: string;
 let redis: DurableRedis;
 let front: TlsFront;
-/** Of the user `exchange`, over TLS; commands are given the addresses of the other users, too. */
+/** The settings of the user `exchange`, over TLS; commands are given the addresses of the other users, too. */
 let env: Record<string, string>;
 let web: Replica;
 let market: Market;

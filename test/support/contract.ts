@@ -122,7 +122,7 @@ function problemFaults(problem: Problem, told?: unknown): string[] {
 
 const codes = new WeakMap<object, ReadonlySet<string>>();
 
-/** Of a media type of the document: its examples are named by code. */
+/** The codes by which the examples of a media type are named. */
 function codesOf(told: unknown): ReadonlySet<string> {
   const media = told as { readonly examples: object };
   const known = codes.get(media) ?? new Set(Object.keys(media.examples));

@@ -4,7 +4,7 @@ import { until } from './waiting';
 /** The exchange of `npm start`, with its markets and bots. */
 export interface Demo {
   readonly url: string;
-  /** Of the console, with the operator's token. */
+  /** The link of the console, with the operator's token. */
   readonly operatorUrl: string;
   /** The command for the doctor that the text at the start shows. */
   readonly doctor: string;

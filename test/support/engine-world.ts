@@ -55,7 +55,7 @@ export interface OrderOptions {
   readonly deadlineMs?: number;
   readonly nonce?: number;
   readonly dryRun?: boolean;
-  /** Of a MARKET BUY, in collateral. */
+  /** What a MARKET BUY may spend, in collateral. */
   readonly budget?: string;
   readonly clientOrderId?: string;
 }

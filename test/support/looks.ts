@@ -26,7 +26,7 @@ export const LOOKS = [
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResults>(
-    // Of what passed, one element of each rule is enough.
+    // One element of each rule that passed is enough.
     `axe.run({ runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} }, resultTypes: ['violations'] })`,
   );
   // A checker that looked at nothing finds nothing.

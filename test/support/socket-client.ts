@@ -19,7 +19,7 @@ interface Internals {
 }
 
 const EVENT = 2;
-/** Of each socket: what the acknowledgement with this id answers. */
+/** For each socket, what the acknowledgement with this id answers. */
 const asked = new WeakMap<object, Map<number, string>>();
 
 const textOf = ([payload]: readonly unknown[]): string | undefined => JSON.stringify(payload);

@@ -125,7 +125,7 @@ export async function startWebReplicas({
 
   return {
     redis,
-    /** Of its processes. */
+    /** The variables of its processes. */
     env,
     replicas: replicas as [Replica, ...Replica[]],
     /** Every line that replicas within the test's process logged. */
@@ -135,7 +135,7 @@ export async function startWebReplicas({
     replica,
     replicaProcess,
     stop,
-    /** Of the first replica. */
+    /** The client of the first replica. */
     get client(): Client {
       if (!replicas[0])
         throw new Error('this test started no replica at the beginning: use its own `client`');

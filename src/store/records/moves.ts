@@ -35,7 +35,7 @@ export interface Move {
   readonly collateralMicro: Micro;
   readonly yesMicro: Micro;
   readonly noMicro: Micro;
-  /** Of a split or a merge: the price of Yes at its moment, in tenths of a pip; absent without a price. */
+  /** The price of Yes at the moment of a split or a merge, in tenths of a pip; absent without a price. */
   readonly worth?: number;
 }
 

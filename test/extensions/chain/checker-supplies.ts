@@ -12,7 +12,7 @@ interface Filled {
   given: bigint;
   settled: bigint;
   failed: bigint;
-  /** Of failed matches by the fault of the taker: the lots go back to the order, unless the exchange is HALTED. */
+  /** Failed matches by the fault of the taker: the lots go back to the order, unless the exchange is HALTED. */
   returned: bigint;
 }
 

@@ -68,7 +68,7 @@ export function startWatch(client: () => Client, finalBlock: () => Promise<numbe
     of: (id: string): ShownSettlement | undefined => shown.get(id)?.last,
     statuses: (id: string): readonly string[] => shown.get(id)?.statuses ?? [],
     all: (): ShownSettlement[] => [...shown.values()].map(({ last }) => last),
-    /** Of records that are lost with their Redis. */
+    /** Forgets the records, which are lost with their Redis. */
     forget: () => shown.clear(),
     async stop() {
       isOver = true;

@@ -19,11 +19,11 @@ const MICRO = 10n ** 12n;
 interface Played {
   readonly deed: Deed;
   readonly guilty: FaultTrader;
-  /** Of the match; and the hash of another order, which rests. */
+  /** The order of the match; and the hash of another order, which rests. */
   readonly order: WireOrder;
   readonly tradeId: string;
   readonly rests: string;
-  /** Of the settlement. */
+  /** The id of the settlement. */
   readonly id: string;
 }
 

@@ -9,7 +9,7 @@ import { COLLATERAL, exchangeAbi, ONE, type Trader } from './world';
 const MAX = 2n ** 256n - 1n;
 const GAS = '0x7a120';
 
-/** Of a wallet that spoils its own matches. */
+/** A wallet that spoils its own matches. */
 export interface Guilty extends StormTrader {
   nonce: number;
   /** The reasons for which its matches may fail, and since when. */

@@ -56,7 +56,7 @@ export interface Terms {
   readonly pips: number;
   readonly lots: number;
   readonly type: OrderType;
-  /** Of a MARKET BUY: what it pays besides the whole lots at its limit. */
+  /** What a MARKET BUY pays besides the whole lots at its limit. */
   readonly extraMicro: number;
 }
 export interface Placed extends Terms {

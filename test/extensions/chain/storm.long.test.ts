@@ -29,15 +29,15 @@ const KILL_EVERY_MS = 12_000;
 const PLANTED_EVERY = 5;
 const REDIS_KILLS = MINUTES > 0 ? 2 : 0;
 const REDIS_AWAY_MS = 1_000;
-/** Of each market; in the last one only the planted matches are made. */
+/** For each market; in the last one only the planted matches are made. */
 const FEE_RATES = [0, 37, 200, 100];
 const INNOCENT = 6;
 /** At a time; one that is suspended makes way for another. */
 const GUILTY = 8;
-/** Of guilty wallets. */
+/** The kinds of guilty wallets. */
 const KINDS = ['key', ...CONTRACT_KINDS] as const;
 const REPLACEMENTS = MINUTES > 0 ? 12 * MINUTES : Math.ceil(MATCHES / 50);
-/** Of all workers. */
+/** Matches planted for all workers together. */
 const PLANTED =
   MINUTES > 0
     ? Math.ceil((MINUTES * 60_000) / KILL_EVERY_MS / PLANTED_EVERY)

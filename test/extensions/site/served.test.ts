@@ -212,7 +212,7 @@ test('a shared market has a picture: drawn once while the market does not change
   expect([drawn.status, drawn.headers['content-type']]).toEqual([200, 'image/png']);
   expect(drawn.body.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
   expect([drawn.body.readUInt32BE(16), drawn.body.readUInt32BE(20)]).toEqual([1_200, 630]);
-  // Of one colour it would be smaller.
+  // A picture of one colour would be smaller.
   expect(drawn.body.length).toBeGreaterThan(8_000);
   // Pages of other sites show it.
   expect(drawn.headers['cross-origin-resource-policy']).toBe('cross-origin');

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterAll(() => street?.stop());
 
 const MICROS_EACH = 5_000;
-/** Of a look every 10 ms. */
+/** Looks, one every 10 ms. */
 const TRIES_MAX = 2_000;
 const LIMIT = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 

@@ -9,7 +9,7 @@ import { sleep, until } from '../../support/waiting';
 
 const PATIENCE_MS = 20_000;
 
-/** Of a connection outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
+/** What a connection costs outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
 test.each([
   ['bytes that are no request', 'nonsense\r\n\r\n', 400],
   ['a tunnel', 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],

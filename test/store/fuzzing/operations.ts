@@ -52,7 +52,7 @@ export interface Place {
   readonly type: OrderType;
   readonly pips: number;
   readonly size: Size;
-  /** Of a MARKET BUY: micro-units above size x price, and the least it must buy as a share of its size. */
+  /** For a MARKET BUY: micro-units above size x price, and the least it must buy as a share of its size. */
   readonly extra: number;
   readonly least: number;
   readonly prevention: SelfTradePrevention;

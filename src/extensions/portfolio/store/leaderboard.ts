@@ -59,7 +59,7 @@ const DAY_MS = 86_400_000;
 
 interface LeaderboardOptions {
   readonly redis: RedisClient;
-  /** Of the first partition. */
+  /** The keys of the first partition. */
   readonly keys: Keys;
 }
 
@@ -218,6 +218,6 @@ const textOf = ({ address, pnlMicro, volumeMicro }: Ranked): Stored['rows'][numb
 ];
 
 const sign = (difference: bigint): number => (difference > 0n ? 1 : difference < 0n ? -1 : 0);
-/** Of equal gains the one with the larger volume comes first. */
+/** Between equal gains the larger volume comes first. */
 const byGain = (a: Ranked, b: Ranked): number =>
   sign(b.pnlMicro - a.pnlMicro) || sign(b.volumeMicro - a.volumeMicro) || (a.address < b.address ? -1 : 1);

@@ -10,7 +10,7 @@ export class FuzzStanding {
 
   constructor(
     private readonly books: ChainBooks,
-    /** Of a new wallet; 0 for none. */
+    /** What a new wallet has; 0 for none. */
     private readonly firstMicro: number,
   ) {}
 

@@ -11,7 +11,7 @@ import { until } from '../../../support/waiting';
 
 /** One of three masters is silent, with shard 2 of 4: private sockets go on. */
 const LIMIT_MS = 120_000;
-/** Of the first node. */
+/** In the first node. */
 const LAST_SLOT = 5_460;
 let cluster: TestCluster;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { until } from '../../../support/waiting';
 
 /** One of three masters is silent, with shard 2 of 4: the markets of the others go on. */
 const LIMIT_MS = 120_000;
-/** Of the first node. */
+/** In the first node. */
 const LAST_SLOT = 5_460;
 const PAGE = 3;
 const UNKNOWN = `0x${'12'.repeat(32)}`;

@@ -177,7 +177,7 @@ test('steps of invalidation end every order below the nonce, and the last one ta
   expect(await twins.raised()).toEqual(new Map());
 });
 
-/** Of a hash its fields and values in their order, because a table changes its own while it is read. */
+/** The fields and values of a hash in their order, because a table changes its own while it is read. */
 async function stateOf(redis: Twin['redis']): Promise<string> {
   const accounts: unknown[] = [];
   for (const key of (await redis.keys('*')).sort()) {

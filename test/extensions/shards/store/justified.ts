@@ -2,7 +2,7 @@
 export interface Told {
   /** GIVEN_UP: it changed nothing and said so, with UNAVAILABLE. */
   readonly end: 'DONE' | 'REFUSED' | 'GIVEN_UP';
-  /** Of the wallet's free collateral; below zero for a cancel. */
+  /** The change of the wallet's free collateral; below zero for a cancel. */
   readonly takesUnits: number;
 }
 

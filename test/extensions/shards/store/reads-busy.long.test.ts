@@ -213,7 +213,7 @@ test(
         expect(new Set(found).size).toBe(found.length);
         const known = new Set(before.map(({ id }) => id));
         expect(found.filter((id) => known.has(id))).toEqual(before.map(({ id }) => id));
-        // Of each shard newer lines come first; a walk does not read all shards at the same moment.
+        // In each shard newer lines come first; a walk does not read all shards at the same moment.
         const shardOf = ({ id }: JournalRow): string => id.slice(0, id.indexOf('-'));
         const early = after.filter((row) => {
           const latest = before.find((other) => shardOf(other) === shardOf(row));

@@ -9,7 +9,7 @@ import type { TestReading } from './reading';
  * `SHARD_READ_OPERATIONS` says how long it is.
  */
 const LIMIT_MS = 600_000;
-/** Of pages: the first makes several of them in every world. */
+/** The sizes of pages: the first makes several of them in every world. */
 const LIMITS = [1, 7, 60];
 const seed = chooseSeed('reads of four shards');
 
