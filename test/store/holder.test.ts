@@ -27,7 +27,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Sets it in the node that has the book, and of the two others. */
+/** Sets it in the node that has the book, and in the two others. */
 async function appendonly(holder: 'yes' | 'no', others: 'yes' | 'no'): Promise<void> {
   await Promise.all(nodes.map((node, i) => node.config('SET', 'appendonly', i === at ? holder : others)));
 }
