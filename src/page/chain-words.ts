@@ -1,5 +1,5 @@
 import type { Balances, ChainSettlement, FailureReason, SettlementStatus } from 'ctf-exchange-client';
-import { nowMs } from './units';
+import { dayAndTime, exactTime, nowMs } from './units';
 import type { Say } from './words';
 
 /** The words for a chain: the progress of a trade, the cause of a failure, and refusals. */
@@ -97,25 +97,22 @@ export function whyFailed(
   return `Failed: ${why}. Nothing was paid, and no wallet is at fault. ${FREE_AGAIN}`;
 }
 
-const TIME = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
 const DAY_MS = 86_400_000;
 
 /** "14:05:10", and with its day where that is not near. */
 function timeOf(until: unknown): string {
   const at = new Date(String(until));
   if (Number.isNaN(at.getTime())) return 'later';
-  const text = TIME.format(at);
-  return `at ${at.getTime() - nowMs() < DAY_MS / 2 ? text.replace(/^.*, /, '') : text}`;
+  const ms = at.getTime();
+  return `at ${ms - nowMs() < DAY_MS / 2 ? exactTime(ms) : dayAndTime(ms)}`;
 }
 
-const money = (value: unknown): string =>
-  `$${Number(value ?? 0).toLocaleString('en-US', { maximumFractionDigits: 2 })}`;
+const DOLLARS = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 0,
+});
+const money = (value: unknown): string => DOLLARS.format(Number(value ?? 0));
 
 interface Suspension {
   readonly until: unknown;

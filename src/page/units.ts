@@ -24,33 +24,45 @@ export function microOf(amount: Decimal): number {
   return amount.startsWith('-') ? -micro : micro;
 }
 
+/** For a field, with a point in every language. */
 const trimmed = (value: number, decimals: number): string => value.toFixed(decimals).replace(/\.?0+$/, '');
 
+const NUMBERS = new Intl.NumberFormat();
+/** What this browser writes before the decimals. */
+const POINT = NUMBERS.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+const shown = (value: number, decimals: number): string => trimmed(value, decimals).replace('.', POINT);
+
+/** A number as this browser writes it. */
+export const numberWords = (value: number): string => NUMBERS.format(value);
+/** The same with all of these decimals. */
+export const fixed = (value: number, decimals: number): string =>
+  value.toLocaleString(undefined, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+
 /** "62¢", "62.5¢". */
-export const cents = (pips: number): string => `${trimmed(pips / 100, 2)}¢`;
+export const cents = (pips: number): string => `${shown(pips / 100, 2)}¢`;
 
 /** "62.3¢" where there is little room: hundredths of a cent matter only next to 0 and to a dollar. */
 export const shortCents = (pips: number): string =>
-  pips < WHOLE_CENT_PIPS || pips > PIPS_ONE - WHOLE_CENT_PIPS ? cents(pips) : `${trimmed(pips / 100, 1)}¢`;
+  pips < WHOLE_CENT_PIPS || pips > PIPS_ONE - WHOLE_CENT_PIPS ? cents(pips) : `${shown(pips / 100, 1)}¢`;
 
 /** An average price in cents, with up to two decimals: "61.83¢". */
-export const centsOf = (price: Decimal): string => `${trimmed(Number(price) * 100, 2)}¢`;
+export const centsOf = (price: Decimal): string => `${shown(Number(price) * 100, 2)}¢`;
 
-const SHARES = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+const SHARES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 export const shares = (lots: number): string => SHARES.format(lots / LOTS_ONE);
 
 /** "1 share", "10 pairs". */
 export const counted = (lots: number, name: 'share' | 'pair'): string =>
   `${shares(lots)} ${name}${lots === LOTS_ONE ? '' : 's'}`;
 
-const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const DOLLARS = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
 export const dollars = (micro: number): string => DOLLARS.format(micro / MICRO_ONE);
 
 /** Money to spend is never rounded up. */
 const CENT_MICRO = 10_000;
 export const wholeCents = (micro: number): number => Math.floor(micro / CENT_MICRO) * CENT_MICRO;
 
-const COMPACT = new Intl.NumberFormat('en-US', {
+const COMPACT = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',
   notation: 'compact',
@@ -59,7 +71,7 @@ const COMPACT = new Intl.NumberFormat('en-US', {
 /** "$1.2M": where only the order of magnitude matters. */
 const roughly = (micro: number): string => COMPACT.format(micro / MICRO_ONE);
 
-const WHOLE = new Intl.NumberFormat('en-US', {
+const WHOLE = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',
   maximumFractionDigits: 0,
@@ -68,7 +80,7 @@ const WHOLE = new Intl.NumberFormat('en-US', {
 export const roundly = (micro: number): string =>
   micro < 10_000 * MICRO_ONE ? WHOLE.format(micro / MICRO_ONE) : roughly(micro);
 
-const COMPACT_SHARES = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const COMPACT_SHARES = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 export const roughShares = (lots: number): string =>
   lots < 100_000 * LOTS_ONE ? shares(lots) : COMPACT_SHARES.format(lots / LOTS_ONE);
 
@@ -79,7 +91,7 @@ export const EDGE_PIPS = 1_000;
 /** A price as a chance: "62%"; "4.5%" near the ends, or where prices are finer than a cent. */
 export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
   const isFine = tickPips < WHOLE_CENT_PIPS || pips < EDGE_PIPS || pips > PIPS_ONE - EDGE_PIPS;
-  return `${isFine ? trimmed(pips / 100, 1) : Math.round(pips / 100)}%`;
+  return `${isFine ? shown(pips / 100, 1) : Math.round(pips / 100)}%`;
 }
 
 /** A difference of two prices in points of a hundred, to a tenth. */
@@ -87,9 +99,10 @@ export const pointsOf = (pips: number): number => Math.round(pips / 10) / 10;
 
 /** A number that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
 function typed(text: string, decimals: number): number | null {
-  const plain = text.replace(/[\s¢$]/g, '');
-  // A comma before three digits groups; any other comma is a decimal point.
-  const point = /,\d{3}(?:\D|$)/.test(plain) ? plain.replace(/,/g, '') : plain.replace(',', '.');
+  const plain = text.replace(/[\s¢$'’]/g, '');
+  // The other sign before three digits groups, as this browser writes numbers; any other comma is a decimal point.
+  const groups = POINT === ',' ? /\.(?=\d{3}(?:\D|$))/g : /,(?=\d{3}(?:\D|$))/g;
+  const point = plain.replace(groups, '').replace(',', '.');
   const match = /^(\d{0,12})(?:\.(\d*))?$/.exec(point);
   if (!match || point === '' || point === '.') return null;
   const [, whole = '', fraction = ''] = match;
@@ -109,7 +122,8 @@ export const dollarsTyped = (text: string): number | null => {
 };
 
 /** "$20", "$20.50". */
-export const shortDollars = (micro: number): string => dollars(micro).replace(/\.00$/, '');
+export const shortDollars = (micro: number): string =>
+  Math.round(micro / CENT_MICRO) % 100 === 0 ? WHOLE.format(micro / MICRO_ONE) : dollars(micro);
 
 /** Money in the form that the exchange accepts. */
 export const decimalOf = (micro: number): Decimal => formatDecimal(BigInt(micro), MICRO_DECIMALS);
@@ -120,13 +134,20 @@ export const signedDollars = (micro: number): string => `${micro > 0 ? '+' : ''}
 /** The text for a field, which `pipsTyped` parses. */
 export const centsField = (pips: number): string => trimmed(pips / 100, 2);
 
-const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+/** Dates as this browser writes them; in English the day comes before its month everywhere. */
+const LOCALE = NUMBERS.resolvedOptions().locale.startsWith('en') ? 'en-GB' : undefined;
+/** Columns are as wide as these times. */
+const CLOCK_PARTS = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const CLOCK = new Intl.DateTimeFormat(LOCALE, CLOCK_PARTS);
+const TIME = new Intl.DateTimeFormat(LOCALE, { ...CLOCK_PARTS, second: '2-digit' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const DATE = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' });
 const DAY_MS = 86_400_000;
 
 /** "14:02". */
-export const clockTime = (ms: number): string => TIME.format(new Date(ms)).slice(0, 5);
+export const clockTime = (ms: number): string => CLOCK.format(new Date(ms));
+/** "14:02:33". */
+export const exactTime = (ms: number): string => TIME.format(new Date(ms));
 
 /** Shows the time of a recent moment, the day of an older one. */
 export function when(iso: string): string {
@@ -137,12 +158,7 @@ export function when(iso: string): string {
 /** The time by this device's clock. */
 export const nowMs = (): number => Date.now();
 
-const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+const DAY_TIME = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', ...CLOCK_PARTS });
 export const dayAndTime = (ms: number): string => DAY_TIME.format(new Date(ms));
 
 /** "2 h 10 min", "3 days": a remaining or past duration. */

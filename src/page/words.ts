@@ -26,7 +26,7 @@ const isPrice = (value: unknown): value is string =>
   typeof value === 'string' && /^[01](\.\d{1,4})?$/.test(value);
 const inCents = (value: unknown): string => (isPrice(value) ? centsOf(value) : text(value));
 const amount = (value: unknown): string =>
-  Number(value).toLocaleString('en-US', { maximumFractionDigits: 6 });
+  Number(value).toLocaleString(undefined, { maximumFractionDigits: 6 });
 
 /** "62¢ or 63¢": those of the prices that are strictly between 0 and 1. */
 function nearestPrices({ nearest }: Facts): string {

@@ -337,6 +337,39 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.context().close();
   });
 
+  test('numbers, money and times are those of the browser, with the zone named, and typed numbers are read so', async () => {
+    const market = await stage.openMarket({
+      question: 'Is it a point?',
+      minOrderSize: '1',
+      closesAt: '2030-06-01T20:30:00.000Z',
+    });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_000, lots: 500_000 });
+    const german = { locale: 'de-DE', timezoneId: 'Asia/Tokyo' };
+    const fresh = await stage.open(german, undefined, `/m/${market.slug}`);
+    const { page, ticket, complaints } = fresh;
+    await page.getByText('Closes 2. Juni 2030, 05:30 GMT+9').waitFor();
+    await takeTestWallet(fresh);
+    await page
+      .getByTestId('account')
+      .filter({ hasText: /10\.000,00\s\$/ })
+      .waitFor();
+    await ticket.getByLabel('Amount').fill('1.000,50');
+    await ticket.getByRole('button', { name: 'Buy Yes' }).waitFor();
+    await ticket.locator('button[type=submit]').click();
+    await page.locator('.position').filter({ hasText: '2.001 Yes' }).waitFor();
+    await page
+      .getByTestId('account')
+      .filter({ hasText: /8\.999,50\s\$/ })
+      .waitFor();
+    const time = page.locator('.trades time').first();
+    const at = new Date((await time.getAttribute('datetime')) ?? '');
+    const inTokyo = { timeZone: 'Asia/Tokyo' } as const;
+    expect(await time.textContent()).toBe(at.toLocaleTimeString('de-DE', inTokyo));
+    expect(await time.getAttribute('title')).toMatch(/ \d{4}.* \d\d:\d\d GMT\+9$/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('a book and a list of trades with nothing in them take no room', async () => {
     const { page } = visit;
     const empty = await stage.openMarket({ question: 'Is there nothing here?', minOrderSize: '1' });

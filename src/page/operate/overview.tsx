@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { fixed } from '../units';
 import { act, get, type LogEntry, type Page } from './api';
 import { ageWords, Confirmed, Field, timeWords } from './parts';
 import { type Loaded, useAction, useLoaded } from './use';
@@ -92,7 +93,7 @@ export function Overview({ overview }: { overview: Loaded<State> }) {
     seconds: 0,
   });
   const hasWorker = !state.warnings.some(({ name }) => name.startsWith('worker'));
-  const memory = `${(redis.usedBytes / MEGA).toFixed(1)} MB${redis.maxBytes ? ` of ${Math.round(redis.maxBytes / MEGA)}` : ''}`;
+  const memory = `${fixed(redis.usedBytes / MEGA, 1)} MB${redis.maxBytes ? ` of ${Math.round(redis.maxBytes / MEGA)}` : ''}`;
   const figures: readonly (readonly [string, string, string])[] = [
     ['Mode', MODES.find(([mode]) => mode === state.mode)?.[1] ?? state.mode, state.message ?? 'No message'],
     ['Web processes', String(state.replicas), ''],
@@ -162,7 +163,7 @@ function useRate(state: State | null): string {
   if (state && state !== before.current) {
     const last = before.current;
     const seconds = last ? (state.timestamp - last.timestamp) / 1_000 : 0;
-    if (last && seconds > 0) words.current = ((state.outbox.added - last.outbox.added) / seconds).toFixed(1);
+    if (last && seconds > 0) words.current = fixed((state.outbox.added - last.outbox.added) / seconds, 1);
     before.current = state;
   }
   return words.current;

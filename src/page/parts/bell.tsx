@@ -8,7 +8,7 @@ import { remembered } from '../market-list-data';
 import { isNarrow } from '../narrow';
 import { answersTo, type News, newsFrom } from '../news';
 import { inPage, linkTo } from '../route';
-import { when } from '../units';
+import { deadlineOf, when } from '../units';
 import { Icon } from './icons';
 import { Menu } from './menu';
 import { Notice } from './notice';
@@ -164,7 +164,7 @@ const Row = ({ news: { marketId, text, at }, isNew, onGo }: RowProps) => {
           {isNew && <strong>New</strong>} {market?.question ?? 'A market'}
         </span>
         <span dir="auto">{text}</span>{' '}
-        <time style={TIME} dateTime={at}>
+        <time style={TIME} dateTime={at} title={deadlineOf(at)}>
           {when(at)}
         </time>
       </a>

@@ -11,7 +11,7 @@ import { chanceOf, dayFacts, openPips, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
 import { outcome } from '../ticket-state';
-import { dayAndTime, nowMs, PIPS_ONE, percent, pipsOf, pointsOf } from '../units';
+import { dayAndTime, nowMs, numberWords, PIPS_ONE, percent, pipsOf, pointsOf } from '../units';
 import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
 import { stretchOf, Timeframes } from './timeframes';
@@ -161,7 +161,7 @@ const Title = ({ name, at, isHovered, from, tick }: TitleProps) => {
           {points !== 0 && (
             <span class={points > 0 ? 'chart-change up' : 'chart-change down'}>
               {points > 0 ? '+' : '−'}
-              {Math.abs(points)}
+              {numberWords(Math.abs(points))}
             </span>
           )}
           {isHovered && <time class="chart-time">{dayAndTime(at.t * 1_000)}</time>}

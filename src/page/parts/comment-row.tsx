@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 import { client } from '../exchange';
 import { keep, kept } from '../local-storage';
 import { inPage, linkToPerson } from '../route';
-import { shortAddress, when } from '../units';
+import { shortAddress } from '../units';
 import { wordsFor } from '../words';
 import { Identicon } from './identicon';
+import { Moment } from './moment';
 import { Prose } from './rules';
 
 /** The exchange does not show who liked a comment, so this browser stores the likes of its person. */
@@ -59,7 +60,7 @@ export const CommentRow = ({ comment, isOwn, canAct, onReply, onChange }: Props)
           <Identicon address={author.address} size={20} />
           <strong>{author.username ?? shortAddress(author.address)}</strong>
         </a>
-        <time dateTime={createdAt}>{when(createdAt)}</time>
+        <Moment at={createdAt} />
       </p>
       <div class="comment-body" dir="auto">
         <Prose text={body} />

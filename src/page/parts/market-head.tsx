@@ -5,7 +5,17 @@ import { chanceOf, dayChange, dayFacts, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo, linkToEvent } from '../route';
 import { tell } from '../toasts';
-import { deadlineOf, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
+import {
+  deadlineOf,
+  lasting,
+  microOf,
+  nowMs,
+  numberWords,
+  percent,
+  pipsOf,
+  pointsOf,
+  roundly,
+} from '../units';
 import { statusWord } from './market-list';
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
@@ -102,7 +112,8 @@ const Change = ({ change }: { readonly change: number }) => {
   if (points === 0) return null;
   return (
     <span class={points > 0 ? 'head-change up' : 'head-change down'}>
-      {points > 0 ? '▲' : '▼'} {Math.abs(points)} {Math.abs(points) === 1 ? 'point' : 'points'} today
+      {points > 0 ? '▲' : '▼'} {numberWords(Math.abs(points))} {Math.abs(points) === 1 ? 'point' : 'points'}{' '}
+      today
     </span>
   );
 };

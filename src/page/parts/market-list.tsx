@@ -8,7 +8,17 @@ import { dayChange, shownChance } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo } from '../route';
-import { aboutPips, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
+import {
+  aboutPips,
+  lasting,
+  microOf,
+  nowMs,
+  numberWords,
+  percent,
+  pipsOf,
+  pointsOf,
+  roundly,
+} from '../units';
 import { toggleWatched, watchlist } from '../watchlist';
 import { SearchIcon, StarIcon } from './icons';
 import { Notice, Skeleton } from './notice';
@@ -227,7 +237,7 @@ export const Change = ({ change }: { readonly change: number }) => {
   if (points === 0) return null;
   return (
     <span class={points > 0 ? 'market-row-change up' : 'market-row-change down'}>
-      {points > 0 ? '▲' : '▼'} {Math.abs(points)}
+      {points > 0 ? '▲' : '▼'} {numberWords(Math.abs(points))}
       <span class="hidden"> points today</span>
     </span>
   );

@@ -4,9 +4,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { client } from '../exchange';
 import { nameOf } from '../outcome-names';
 import { inPage, linkToPerson } from '../route';
-import { centsOf, counted, LOTS_ONE, lotsOf, MICRO_ONE, microOf, shortAddress, when } from '../units';
+import { centsOf, counted, LOTS_ONE, lotsOf, MICRO_ONE, microOf, shortAddress } from '../units';
 import { wordsFor } from '../words';
 import { Identicon } from './identicon';
+import { Moment } from './moment';
 import { Notice, Skeleton } from './notice';
 
 const REFRESH_MS = 20_000;
@@ -86,9 +87,9 @@ const ActivityRow = ({ trade, market }: { readonly trade: MarketTrade; readonly 
         <span class={`outcome outcome-${outcomeIndex}`}>{nameOf(market, outcomeIndex)}</span> at{' '}
         {centsOf(price)}, matched by <Person wallet={maker} />
       </span>
-      <time class="hint" dateTime={matchedAt}>
-        {when(matchedAt)}
-      </time>
+      <span class="hint">
+        <Moment at={matchedAt} />
+      </span>
     </li>
   );
 };

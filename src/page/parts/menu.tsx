@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
   readonly label: string;
@@ -14,10 +14,12 @@ export const Menu = ({ label, icon, style, onOpen, children }: Props) => {
   const [isOpen, setOpen] = useState(false);
   const element = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  // Before anything is painted, so that the first key is heard.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
-      const isInside = element.current?.contains(event.target as Node);
+      // What was pressed may be gone by now.
+      const isInside = element.current !== null && event.composedPath().includes(element.current);
       if (event instanceof KeyboardEvent ? event.key !== 'Escape' : isInside) return;
       if (event instanceof KeyboardEvent && isInside) button.current?.focus();
       setOpen(false);

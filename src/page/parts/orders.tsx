@@ -9,9 +9,10 @@ import { remembered } from '../market-list-data';
 import { REASON, STATUS } from '../order-words';
 import { nameOf } from '../outcome-names';
 import { tell } from '../toasts';
-import { centsOf, counted, lotsOf, shares, when } from '../units';
+import { centsOf, counted, lotsOf, shares } from '../units';
 import { wordsFor } from '../words';
 import { EditOrder } from './edit-order';
+import { Moment } from './moment';
 import { Notice, Skeleton } from './notice';
 
 /** The open orders of one market, or of all. */
@@ -164,7 +165,7 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
             </button>
           </>
         ) : (
-          <time dateTime={order.updatedAt}>{when(order.updatedAt)}</time>
+          <Moment at={order.updatedAt} />
         )}
       </span>
       <Failed order={order} />

@@ -3,7 +3,8 @@ import { useAccount, useWallet } from '../account-data';
 import { progressOf } from '../chain-words';
 import { remembered } from '../market-list-data';
 import { nameOf } from '../outcome-names';
-import { centsOf, counted, dollars, lotsOf, pipsOf, when } from '../units';
+import { centsOf, counted, dollars, lotsOf, pipsOf } from '../units';
+import { Moment } from './moment';
 import { Notice, Skeleton } from './notice';
 
 /** How far the chain is with a trade. */
@@ -45,7 +46,7 @@ export const OwnTrades = () => {
             <span class="order-filled">{counted(lots, 'share')}</span>
             <span class="order-status">{dollars(lots * pipsOf(own.price))}</span>
             <span class="order-act">
-              <time dateTime={matchedAt}>{when(matchedAt)}</time>
+              <Moment at={matchedAt} />
             </span>
             {isOnChain && <Settlement trade={trade} />}
           </li>

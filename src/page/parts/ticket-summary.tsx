@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type Estimate, estimate, facing, type Inputs, type Standing } from '../order-draft';
 import { nameOf } from '../outcome-names';
-import { cents, centsOf, dollars, MICRO_ONE, shares } from '../units';
+import { cents, centsOf, dollars, fixed, MICRO_ONE, shares } from '../units';
 
 const NONE = '–';
 
@@ -75,7 +75,7 @@ function impactWords(
 
 /** A buyer pays in shares, a seller in money. */
 const feeWords = ({ preview: { feeMicro } }: Estimate, { side }: Inputs, name: string): string =>
-  side === 'SELL' ? dollars(feeMicro) : `${(feeMicro / MICRO_ONE).toFixed(2)} ${name}`;
+  side === 'SELL' ? dollars(feeMicro) : `${fixed(feeMicro / MICRO_ONE, 2)} ${name}`;
 
 interface Lines {
   readonly name: string;

@@ -2,7 +2,8 @@ import { useCell } from '../cell';
 import type { Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { outcome } from '../ticket-state';
-import { cents, lotsOf, PIPS_ONE, pipsOf, roughShares, when } from '../units';
+import { cents, lotsOf, PIPS_ONE, pipsOf, roughShares } from '../units';
+import { Moment } from './moment';
 import { Notice, Skeleton } from './notice';
 
 /** The latest trades of the market, at prices of the chosen outcome. */
@@ -41,7 +42,7 @@ export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
                     <span class="hidden">{isUp ? ' bought' : ' sold'}</span>
                   </span>
                   <span>{roughShares(lotsOf(size))}</span>
-                  <time dateTime={matchedAt}>{when(matchedAt)}</time>
+                  <Moment at={matchedAt} />
                 </li>
               );
             })}

@@ -5,8 +5,9 @@ import { whyFailed } from '../chain-words';
 import { wallet } from '../exchange';
 import { remembered } from '../market-list-data';
 import { nameOf, namesOf } from '../outcome-names';
+import { Moment } from '../parts/moment';
 import { Notice } from '../parts/notice';
-import { centsOf, counted, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars, when } from '../units';
+import { centsOf, counted, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars } from '../units';
 import { wordsFor } from '../words';
 import { csvOf, download } from './csv';
 import { FILE_LINES_MAX, type Journal, wholeJournal } from './data';
@@ -103,7 +104,7 @@ const Row = ({ one }: { readonly one: Activity }) => (
     <span class="order-filled" />
     <span class="order-status">{signedDollars(microOf(one.changes.collateral))}</span>
     <span class="order-act">
-      <time dateTime={one.occurredAt}>{when(one.occurredAt)}</time>
+      <Moment at={one.occurredAt} />
     </span>
   </li>
 );
