@@ -460,6 +460,9 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await row('second_place-$6.00$6.00').waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Switch to the dark theme' }).click();
+    // Until a button has its new colour it has one between the two.
+    const fading = 'document.getAnimations().filter((one) => one instanceof CSSTransition).length';
+    await soon(() => page.evaluate<number>(fading)).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 800 });
     await row('first_place').filter({ hasText: '+$6.00' }).waitFor();
