@@ -97,12 +97,16 @@ export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
 /** A difference of two prices in points of a hundred, to a tenth. */
 export const pointsOf = (pips: number): number => Math.round(pips / 10) / 10;
 
+const GROUP = POINT === ',' ? '.' : ',';
+const GROUPED = new RegExp(`^[1-9]\\d{0,2}(\\${GROUP}\\d{2,3})*\\${GROUP}\\d{3}(\\${POINT}\\d*)?$`);
+
 /** A number that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
 function typed(text: string, decimals: number): number | null {
   const plain = text.replace(/[\s¢$'’]/g, '');
-  // The other sign before three digits groups, as this browser writes numbers; any other comma is a decimal point.
-  const groups = POINT === ',' ? /\.(?=\d{3}(?:\D|$))/g : /,(?=\d{3}(?:\D|$))/g;
-  const point = plain.replace(groups, '').replace(',', '.');
+  // Digits in groups, as this browser writes them; elsewhere a comma is a decimal point.
+  const point = (GROUPED.test(plain) ? plain.replaceAll(GROUP, '') : plain)
+    .replace(',', '.')
+    .replace(POINT, '.');
   const match = /^(\d{0,12})(?:\.(\d*))?$/.exec(point);
   if (!match || point === '' || point === '.') return null;
   const [, whole = '', fraction = ''] = match;

@@ -353,6 +353,8 @@ describeInBrowser('what traders look at besides the ticket', () => {
       .getByTestId('account')
       .filter({ hasText: /10\.000,00\s\$/ })
       .waitFor();
+    await ticket.getByLabel('Amount').fill('1.50');
+    await soon(() => ticket.getByTestId('ticket-cost').textContent()).toMatch(/^1,50\s\$$/);
     await ticket.getByLabel('Amount').fill('1.000,50');
     await ticket.getByRole('button', { name: 'Buy Yes' }).waitFor();
     await ticket.locator('button[type=submit]').click();

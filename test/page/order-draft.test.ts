@@ -1,6 +1,7 @@
 import { estimate, freeOf, type Inputs, judge, type Standing } from '../../src/page/order-draft';
 import { filledWords } from '../../src/page/order-words';
 import { submitWords } from '../../src/page/parts/ticket-words';
+import { dollarsTyped } from '../../src/page/units';
 
 const market = {
   tickSize: '0.01',
@@ -202,4 +203,20 @@ test('a fill is told with what it cost and pays, after its fee, unless the answe
   expect(filledWords('BUY', { ...placed, fillCount: 3 }, 'Yes')).toBe('Bought 46.51 Yes at 43¢');
   expect(filledWords('SELL', placed, 'Yes')).toBe('Sold 46.51 Yes at 43¢');
   expect(filledWords('BUY', { ...placed, averagePrice: null }, 'Yes')).toBeNull();
+});
+
+test.each([
+  ['62.5', 62.5],
+  ['62,5', 62.5],
+  ['$1,000.50', 1_000.5],
+  ['1,00,000', 100_000],
+  // No group begins with a zero.
+  ['0,500', 0.5],
+  ['0.500', 0.5],
+  ['1,000', 1_000],
+  ['1.000,50', null],
+  ['1.005', null],
+  ['ten', null],
+])('a person who types %s means %s dollars, in an English browser', (text, dollars) => {
+  expect(dollarsTyped(text)).toBe(dollars === null ? null : dollars * 1_000_000);
 });
