@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createClient } from 'ctf-exchange-client';
 import { VARIABLE_GROUPS, VARIABLES } from '../../src/config/variables';
 import { ORDER_TYPES } from '../../src/exchange/status';
 import { costOf, MESSAGE_COSTS } from '../../src/wire/costs';
@@ -49,6 +50,15 @@ test.each(['docs/use/interface.md', 'docs/use/quick-start.md'])(
     expect(ORDER_TYPES.filter((type) => !rows.has(type))).toEqual([]);
   },
 );
+
+test('docs/use/client.md lists every call of the client', () => {
+  const calls = Object.entries(createClient({ baseUrl: '' })).filter(
+    ([, value]) => typeof value === 'function',
+  );
+  expect(calls.length).toBeGreaterThan(50);
+  const page = read('docs/use/client.md');
+  expect(calls.map(([name]) => name).filter((name) => !new RegExp(`\\b${name}\\(`).test(page))).toEqual([]);
+});
 
 test('docs/use/real-time.md describes every event', () => {
   const page = read('docs/use/real-time.md');

@@ -110,8 +110,17 @@ test('the market of the examples follows from its question and oracle', () => {
 const PYTHON = '/usr/bin/python3';
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa; import Cryptodome']).status === 0;
 
-(hasPackages ? test : test.skip)('the Python program prints the hash and the signature', () => {
+(hasPackages ? test : test.skip)('the Python program prints the hash and the signature, and signs in', () => {
   const program = /```python\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? '';
-  const { stdout, stderr } = spawnSync(PYTHON, ['-c', program], { encoding: 'utf8' });
-  expect([stderr, stdout.trim().split('\n')]).toEqual(['', [hashes.alice.orderHash, hashes.alice.signature]]);
+  const signIn = `message = ${JSON.stringify(block('siwe'))}\nprint(alice)\nprint(sign(personal_digest(message), key))`;
+  const { stdout, stderr } = spawnSync(PYTHON, ['-c', `${program}\n${signIn}`], { encoding: 'utf8' });
+  expect([stderr, stdout.trim().split('\n')]).toEqual([
+    '',
+    [
+      hashes.alice.orderHash,
+      hashes.alice.signature,
+      story.ALICE.toLowerCase(),
+      JSON.parse(block('siwe-signature')).signature,
+    ],
+  ]);
 });

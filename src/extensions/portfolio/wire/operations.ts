@@ -62,7 +62,7 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     id: 'getMyPortfolio',
     summary: 'What the wallet is worth, and was',
     description:
-      'The value of cash, open orders and positions, the profit or loss, and the value over time: at the end of each bucket of the timeframe, with the last price of each market at that moment. The history goes back over the latest 5,000 lines of `GET /me/activity` at most. A request counts as 10 reads.',
+      'The value of cash, open orders and positions, the profit or loss, and the value over time: at the end of each bucket of the timeframe, with the last price of each market at that moment. The history goes back over the latest 5,000 lines of `GET /me/activity` at most, and counts the first grant as always there: with paper funds a wallet that has done nothing yet is worth as much. A request counts as 10 reads.',
     bearer: 'required',
     codes: ['INVALID_TIMEFRAME'],
   },
@@ -89,7 +89,7 @@ export const PORTFOLIO_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Changes of the balances, newest first or oldest first',
     description:
-      'The first grant, trades, splits, merges, payments of the faucet and payouts. The `changes` of all lines add up to the balances; the grant of a wallet that an older version saw first has no line. With funds on a chain, what the wallet splits, merges and redeems itself is there once it is final; transfers of its own are not. Orders that did not trade are in `GET /me/orders`.',
+      'The first grant, trades, splits, merges, payments of the faucet and payouts. The `changes` of all lines add up to the balances, but for a wallet that has done nothing yet: its balances show the first grant already, which has no line before the first order, split, faucet claim or raised nonce. The grant of a wallet that an older version saw first has none, either. With funds on a chain, what the wallet splits, merges and redeems itself is there once it is final; transfers of its own are not. Orders that did not trade are in `GET /me/orders`.',
     bearer: 'required',
     limited: true,
     parameters: [ofMarket, ...paged, ...period],
