@@ -113,10 +113,11 @@ export async function openApi(baseUrl: string, adminToken: string) {
   }
 
   async function signIn(wallet: CheckedWallet): Promise<string> {
-    const challenge = (await get(`/auth/nonce/${wallet.address}`)).body;
-    const message = siweText(challenge);
-    const signature = await wallet.signMessage(message);
-    const answer = await patiently(() => client.post('/auth/verify', { body: { message, signature } }));
+    // A nonce may be used although its answer is lost, so each attempt has its own.
+    const answer = await patiently(async () => {
+      const message = siweText((await get(`/auth/nonce/${wallet.address}`)).body);
+      return client.post('/auth/verify', { body: { message, signature: await wallet.signMessage(message) } });
+    });
     if (answer.status !== 200) throw new Error(`${wallet.address} cannot sign in: ${answer.text}`);
     tokens.set(wallet.address, answer.body.accessToken);
     return answer.body.accessToken;

@@ -1,8 +1,7 @@
 import { Transaction, Wallet } from 'ethers';
 import { EXCHANGE } from '../../../src/chain/exchange-contract';
 import { createShell } from '../../cli/shell';
-import type { Answer, Client } from '../../support/client';
-import { createClient } from '../../support/client';
+import { type Answer, type Client, createClient, patiently } from '../../support/client';
 import { startDurableRedis } from '../../support/durable-redis';
 import { portOf, type Started, startNode } from '../../support/processes';
 import { startProxy } from '../../support/proxy';
@@ -148,7 +147,7 @@ export async function startFaultWorld() {
   const domain = await domainOf(client);
   let market = await open();
 
-  const shown = async (address: Trader) => (await address.get('/me/balances')).body;
+  const shown = async (address: Trader) => (await patiently(() => address.get('/me/balances'))).body;
   const traders: Trader[] = [];
   /** A wallet with collateral and both approvals. */
   async function trader(cash = 10_000n * ONE): Promise<Trader> {
