@@ -196,6 +196,28 @@ test('a file that was cut, changed or is no backup is refused before anything ch
   expect(await contents(target?.url ?? '')).toEqual(before);
 });
 
+test('a backup that is refused before it begins is no failed one', async () => {
+  const shell = shellAt(source);
+  const standing = async () =>
+    (await shell.json('doctor')).checks.find(({ name }: { name: string }) => name === 'backup');
+  const before = await standing();
+  expect(before).toMatchObject({ verdict: 'ok' });
+  await shell.exchange('mode', 'NORMAL');
+  const other = path.join(folder, 'other.backup');
+  for (const [words, why] of [
+    [[file, '--halt'], /exists/],
+    [[other], /needs the mode HALTED/],
+    [[other, '--halt', '--keep', '0'], /--keep/],
+    [[other, '--halt', '--replica', source?.url ?? ''], /leave out --halt/],
+  ] as const) {
+    const { code, err } = await shell.exchange('backup', ...words);
+    expect([code, err]).toEqual([3, expect.stringMatching(why)]);
+    expect(await standing()).toEqual(before);
+  }
+  const failed = await shell.exchange('backup', path.join(folder, 'no', 'folder'), '--halt');
+  expect([failed.code, (await standing()).verdict]).toEqual([3, 'warn']);
+});
+
 test('a replica is copied while the exchange trades on, the oldest files go, and Redis knows when', async () => {
   const replica = await startTestRedis({ settings: [['replicaof', `127.0.0.1 ${source?.port}`]] });
   const [shell, kept] = [shellAt(source), path.join(folder, 'kept')];

@@ -6,7 +6,7 @@ import { Refusal } from '../../../exchange/errors';
 import { readMode } from '../../../store/health/health';
 import { databaseOf } from '../../archive/open';
 import { audit } from '../../audit/cli/audit';
-import { type BackupOptions, verifyBackup, writeBackup } from '../store/backup';
+import { type BackupOptions, checkHalted, verifyBackup, writeBackup } from '../store/backup';
 import { BadBackup } from '../store/file';
 import { pruneBackups } from '../store/prune';
 import { copyReplica } from '../store/replica';
@@ -30,16 +30,42 @@ interface BackupFlags {
   readonly keep: number | null;
 }
 
+/** What is refused before the copy begins says nothing about the backups of the exchange, so it is not noted as a failed one. */
 export const backup =
+  (file: string, flags: BackupFlags): Command =>
+  async (run) => {
+    await checkBegin(run.store, file, flags);
+    return timed('backup', copy(file, flags))(run);
+  };
+
+/** Throws a Refusal for a file that exists, options that do not fit, and a mode that has to be HALTED. */
+async function checkBegin(
+  { redis, partitions }: CliStore,
+  file: string,
+  { halt, replica, keep }: BackupFlags,
+): Promise<void> {
+  if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
+  if (halt && replica !== null)
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'a replica is copied without halting the exchange: leave out --halt',
+    );
+  if (keep !== null && keep < 1) throw new Refusal('INVALID_REQUEST', '--keep must be at least 1');
+  if (replica !== null && partitions.length > 1)
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'the replicas of several shards are of different moments: use --halt',
+    );
+  if (!halt && replica === null)
+    await checkHalted(
+      redis,
+      partitions.map(({ keys }) => keys),
+    );
+}
+
+const copy =
   (file: string, { halt, replica, keep }: BackupFlags): Command =>
   async ({ store, say }) => {
-    if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
-    if (halt && replica !== null)
-      throw new Refusal(
-        'INVALID_REQUEST',
-        'a replica is copied without halting the exchange: leave out --halt',
-      );
-    if (keep !== null && keep < 1) throw new Refusal('INVALID_REQUEST', '--keep must be at least 1');
     const before = await readMode(store.redis, store.keys);
     const doing = {
       action: 'backup --halt',

@@ -2,7 +2,6 @@ import type { Command as Commander } from 'commander';
 import { SURE, wholeNumber } from '../../../cli/arguments';
 import { forGood } from '../../../cli/markets';
 import type { Choose } from '../../../cli/store';
-import { timed } from '../../../cli/timed';
 import { backup, restore, verify } from './backup';
 
 export function addBackup(program: Commander, choose: Choose): void {
@@ -19,7 +18,7 @@ export function addBackup(program: Commander, choose: Choose): void {
       wholeNumber,
     )
     .action((file: string, { halt = false, replica, keep }: BackupFlags) =>
-      choose(timed('backup', backup(file, { halt, replica: replica ?? null, keep: keep ?? null }))),
+      choose(backup(file, { halt, replica: replica ?? null, keep: keep ?? null })),
     );
   program
     .command('restore <file>')

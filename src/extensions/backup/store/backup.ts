@@ -78,7 +78,8 @@ export async function writeCopy(options: BackupOptions, file: string): Promise<W
   throw new Refusal('UNAVAILABLE', 'the exchange still changes; try again in a moment');
 }
 
-async function checkHalted(redis: RedisClient, shards: readonly Keys[]): Promise<void> {
+/** Throws HALTED unless every shard is. */
+export async function checkHalted(redis: RedisClient, shards: readonly Keys[]): Promise<void> {
   const modes = await Promise.all(shards.map((keys) => readMode(redis, keys)));
   const others = [...modes.keys()].filter((shard) => modes[shard]?.mode !== 'HALTED');
   if (others.length === 0) return;

@@ -3,6 +3,7 @@ import { Refusal } from '../../../exchange/errors';
 import { infoOf } from '../../../store/health/info';
 import { connect, disconnect, ready } from '../../../store/redis/connection';
 import { holderOf } from '../../../store/redis/holder';
+import type { Keys } from '../../../store/redis/keys';
 import { createScripts } from '../../../store/redis/scripts';
 import { type BackupOptions, writeCopy } from './backup';
 
@@ -19,25 +20,20 @@ const POLL_MS = 200;
 
 /**
  * Copies a replica that was started for this, while the exchange trades on. The replica stops following its primary for good, so its data
- * is that of one moment. Throws a Refusal for a server that is no replica of this exchange.
+ * is that of one moment. The exchange has one shard. Throws a Refusal for a server that is no replica of it.
  */
 export async function copyReplica(
   options: BackupOptions,
   { url, tlsCa }: Replica,
   file: string,
 ): ReturnType<typeof writeCopy> {
-  const [first, ...others] = options.shards;
-  if (!first || others.length > 0)
-    throw new Refusal(
-      'INVALID_REQUEST',
-      'the replicas of several shards are of different moments: use --halt',
-    );
+  const keys = options.shards[0]?.keys as Keys;
   const redis = connect({ urls: [url], tlsCa });
   try {
     await ready(redis, CONNECT_MS).catch((error: Error) => {
       throw new Refusal('UNAVAILABLE', `the replica cannot be reached: ${error.message}`);
     });
-    const server = holderOf(redis, first.keys);
+    const server = holderOf(redis, keys);
     const untilMs = performance.now() + FOLLOW_MS_MAX;
     for (;;) {
       const info = await infoOf(server);
@@ -48,7 +44,7 @@ export async function copyReplica(
         );
       if (info.get('master_link_status') === 'up' && info.get('master_sync_in_progress') === '0') {
         // A primary has a new id from its first replica on.
-        const primary = await infoOf(holderOf(options.redis, first.keys));
+        const primary = await infoOf(holderOf(options.redis, keys));
         if (info.get('master_replid') === primary.get('master_replid')) break;
         throw new Refusal(
           'INVALID_REQUEST',
