@@ -62,7 +62,12 @@ test('on a terminal the verdicts have colours, and JSON has none', async () => {
 test('doctor names unfit settings, and fails in production', async () => {
   const weak = await having('appendfsync', 'everysec', () => Promise.all([verdicts(), verdicts(PRODUCTION)]));
   expect(weak.map(({ durability }) => durability)).toEqual(['warn', 'fail']);
-  expect((await having('appendonly', 'no', () => verdicts())).durability).toBe('warn');
+  const without = await having('appendonly', 'no', () => createShell(server.url).exchange('doctor'));
+  expect(without.out).toMatch(
+    /^warn +durability +.*: appendonly is no; set appendonly yes and appendfsync always$/m,
+  );
+  const hasty = await having('appendfsync', 'no', () => createShell(server.url).exchange('doctor'));
+  expect(hasty.out).toMatch(/^warn +durability +.*: appendfsync is no; set appendfsync always$/m);
   const evicting = await having('maxmemory-policy', 'allkeys-lru', () =>
     createShell(server.url).exchange('doctor'),
   );

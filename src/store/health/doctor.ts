@@ -111,13 +111,21 @@ function version(info: Info, promised: Promised): Check {
   };
 }
 
-const DURABILITY: Readonly<Record<Durability, string>> = {
+const DURABILITY: Readonly<Record<Exclude<Durability, 'none'>, string>> = {
   replicated: 'replicated: what was answered is on the disks of replicas, too',
   always: 'appendfsync always: nothing that was answered is lost',
   everysec: 'appendfsync everysec: up to a second may be lost',
-  none: 'what was answered may be lost: appendonly yes, appendfsync always',
   unknown: 'Redis does not show its settings: set DURABILITY to what its provider promises',
 };
+
+function durabilityWords(policy: Durability, settings: Settings): string {
+  if (policy !== 'none') return DURABILITY[policy];
+  const found =
+    settings.get('appendonly') === 'yes'
+      ? `appendfsync is ${settings.get('appendfsync')}; set appendfsync always`
+      : 'appendonly is no; set appendonly yes and appendfsync always';
+  return `what was answered may be lost: ${found}`;
+}
 
 function persistence(
   settings: Settings,
@@ -130,7 +138,9 @@ function persistence(
   const durability: Check = {
     name: 'durability',
     verdict: policy === 'always' || policy === 'replicated' ? 'ok' : weak,
-    detail: byWord ? `${policy}, as DURABILITY says: Redis does not show its settings` : DURABILITY[policy],
+    detail: byWord
+      ? `${policy}, as DURABILITY says: Redis does not show its settings`
+      : durabilityWords(policy, settings),
   };
   return [durability, ...(policy === 'none' ? [] : lostEnd(settings, weak)), writes(info)];
 }
