@@ -168,6 +168,11 @@ describe.each([1, 2])('the wallets of a market, with %i shards', (shards) => {
     const shown = () => Promise.all(views.map((view) => read(`/profiles/${bob.address}/${view}`)));
     const refused = { status: 403, body: { code: 'FORBIDDEN' } };
     expect(await shown()).toMatchObject([refused, refused]);
+    // The answer tells its own wallet, too, where to read instead.
+    for (const view of ['positions', 'portfolio']) {
+      const { detail } = (await bob.get(`/profiles/${bob.address}/${view}`)).body;
+      expect(detail).toContain(`GET /me/${view}`);
+    }
     await bob.send('PATCH', '/me/profile', { portfolioPublic: true });
     const [positions, portfolio] = await shown();
     expect(positions?.body).toEqual((await bob.get('/me/positions?limit=100')).body);

@@ -9,6 +9,9 @@ export type Consents = Pick<MarketWallets, 'isPublic'>;
 export async function shownWallet(call: Call<undefined>, consents: Consents): Promise<string> {
   const wallet = checksumAddress(parameter(call, 'address'));
   if (!(await consents.isPublic(wallet)))
-    throw new Refusal('FORBIDDEN', 'the portfolio is private; its wallet must set portfolioPublic');
+    throw new Refusal(
+      'FORBIDDEN',
+      'the portfolio is private; its wallet must set portfolioPublic, and reads its own with GET /me/positions and GET /me/portfolio',
+    );
   return wallet;
 }
