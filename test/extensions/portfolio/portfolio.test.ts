@@ -40,6 +40,14 @@ test('an idle wallet is worth its grant', async () => {
   expect(history.length).toBeGreaterThan(50);
 });
 
+test('the whole history of a wallet that has done nothing yet is one point', async () => {
+  const idle = newTrader();
+  const { value, history } = await portfolio(idle, 'all');
+  expect(history).toEqual([{ t: expect.any(Number), value }]);
+  await idle.submit(await newMarket(), limit('BUY', 0, 1_000, 1_000));
+  expect((await portfolio(idle, 'all')).history).toHaveLength(1);
+});
+
 test('value, cash, orders and profit add up through trades, a grant and a payout', async () => {
   const [alice, bob] = [newTrader(), newTrader()];
   const market = await newMarket();

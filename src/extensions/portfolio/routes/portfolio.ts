@@ -49,7 +49,9 @@ export function portfolioEndpoints(
     const midnightMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
     const positions = await books.positions(wallet);
     const sinceMs = Math.min(window.fromMs, midnightMs);
-    const { changes, fromMs } = await books.changes(wallet, sinceMs, ROWS_MAX);
+    const { changes, fromMs: knownMs } = await books.changes(wallet, sinceMs, ROWS_MAX);
+    // The history `all` begins with the first line, and without one now.
+    const fromMs = knownMs || nowMs;
     const moved = changes.filter(({ isDeposit }) => !isDeposit);
     const views = await books.views([...balances.tokens, ...positions.filter(isHeld), ...moved]);
     const tokens = tokensOf(positions);
