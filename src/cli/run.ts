@@ -98,9 +98,20 @@ function report(error: unknown, deps: CliDeps, causes: readonly string[] = []): 
   return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
 }
 
-const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'EROFS', 'EPERM'];
-const isOfFile = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && FILE_CODES.includes(error.code);
+const NO_RIGHT = 'this user has no right to it; give it one, or choose another file';
+/** What the codes of the file system mean for the file that a command names. */
+const FILE_CODES: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'there is no such file or folder; check the path'],
+  ['EACCES', NO_RIGHT],
+  ['EPERM', NO_RIGHT],
+  ['EEXIST', 'it exists; choose another file'],
+  ['EISDIR', 'it is a folder; choose a file'],
+  ['ENOTDIR', 'a part of the path is no folder; check the path'],
+  ['EROFS', 'its disk is read-only; choose another file'],
+]);
+/** A socket that is a file is a server's. */
+const isOfFile = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'code' in error && FILE_CODES.has(error.code) && !('address' in error);
 
 const FULL =
   'Redis is full, and refused what the command needs: raise its maxmemory (docs/run/runbook.md#exchangeredisfull), then repeat the command';
@@ -108,6 +119,8 @@ const FULL =
 /** Returns one line for any error. */
 function messageOf(error: unknown): string {
   if (isFull(error)) return FULL;
+  // The error of a read has no path.
+  if (isOfFile(error)) return `${error.path ?? 'the file'}: ${FILE_CODES.get(error.code)}`;
   const text =
     error instanceof Refusal ? refusalText(error) : error instanceof Error ? error.message : String(error);
   return text.replace(/\s+/g, ' ').trim();

@@ -89,5 +89,10 @@ test('the version and the check of a backup file need no Redis', async () => {
   const { version } = require('../../package.json');
   expect(await shell.exchange('--version')).toMatchObject({ code: 0, out: `${version}\n` });
   const missing = await shell.exchange('restore', 'no-such.backup', '--verify-only');
-  expect([missing.code, missing.err]).toEqual([3, expect.stringMatching(/no such file/)]);
+  expect([missing.code, missing.err]).toEqual([
+    3,
+    'error: no-such.backup: there is no such file or folder; check the path\n',
+  ]);
+  const folder = await shell.exchange('restore', __dirname, '--verify-only');
+  expect([folder.code, folder.err]).toEqual([3, expect.stringMatching(/: it is a folder; choose a file\n$/)]);
 });
