@@ -10,6 +10,7 @@ import {
   type Trading,
 } from 'ctf-exchange-client';
 import { ORDER_TYPES, type OrderType } from '../../src/exchange/status';
+import { TIMEFRAMES } from '../../src/wire/answers/history';
 import { sampleOf } from '../support/sample';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type TypedClients } from '../support/typed-clients';
@@ -294,6 +295,22 @@ test('the amounts that are signed bound the price: a MARKET order needs one, and
       ...(order as NewOrder),
     }),
   );
+});
+
+test('a timeframe that is none is refused, and each of the others is read', async () => {
+  const { maker } = signed;
+  const calls = (timeframe: never) => [
+    () => client.portfolio(timeframe),
+    () => client.portfolioOf(maker, timeframe),
+    () => client.priceHistory(market.id, timeframe),
+  ];
+  const wrong = [...VALUES.filter((value) => value !== undefined), { timeframe: '1h' }, '1H', '2d'];
+  for (const at of [0, 1, 2])
+    await refuses(
+      wrong.map((value) => ['timeframe', value] as const),
+      ([, value]) => calls(value as never)[at]?.(),
+    );
+  for (const timeframe of TIMEFRAMES) await client.portfolio(timeframe);
 });
 
 test('placeOrder, replace and batch refuse wrong options', async () => {

@@ -104,9 +104,13 @@ export const positive: Check = (value, name) => {
     refuse(name, 'a decimal string greater than zero', value);
 };
 
-/** The query of a list: each of its members is optional, and the exchange checks the values. */
+/** A call takes it as an argument, not as a member. */
+const TIMEFRAME = optional(oneOf('1h', '6h', '1d', '1w', '1m', 'all'));
+
+/** The query of a read: each of its members is optional, and the exchange checks the values but that of `timeframe`. */
 export function checkQuery(query: unknown, names: readonly string[]): void {
-  checkMembers(query, Object.fromEntries(names.map((name) => [name, anything])), 'the query');
+  const checks = names.map((name) => [name, name === 'timeframe' ? TIMEFRAME : anything]);
+  checkMembers(query, Object.fromEntries(checks), 'the query');
 }
 
 /** An http or https URL without query and fragment; "" is the page's own origin. */
