@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../../src/local/ports';
+import { createShell } from '../cli/shell';
 import { describeInBrowser, startChromium } from '../support/chromium';
 import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { DESK, LOOKS, looksRight, violations } from '../support/looks';
@@ -229,6 +230,13 @@ describeInBrowser('an operator works without the command line', () => {
     await confirm('delete', 'Delete the comment');
     await logged('DELETE /admin/comments/{comment_id}');
     expect((await web.client.get(`/markets/${id}/comments`)).body.data[0]).toMatchObject({ deleted: true });
+  });
+
+  test('the overview knows an audit of the command line, which is not in the log', async () => {
+    await show('Overview');
+    await page.locator('.figure').filter({ hasText: 'Last auditNone' }).waitFor();
+    expect((await createShell(deployment.redis.url).exchange('audit')).code).toBe(0);
+    await page.locator('.figure').filter({ hasText: 'Last auditNothing differs' }).waitFor();
   });
 
   test('the audit finds no difference, and the log has every action', async () => {

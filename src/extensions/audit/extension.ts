@@ -9,5 +9,5 @@ export const AUDIT: Extension = {
   name: 'audit',
   api: { operations: AUDIT_OPERATIONS, schemas: AUDIT_SCHEMAS },
   commands: addAudit,
-  web: ({ store }) => ({ routes: (context) => auditEndpoints(store.audit, context) }),
+  web: ({ store }) => ({ routes: (context) => auditEndpoints(store, context) }),
 };

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { readRuns } from '../../../src/store/health/runs';
 import { createKeys } from '../../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, openMarket } from '../../support/trader';
@@ -15,20 +16,25 @@ const audit = (replica = 0) =>
 
 test('the audit passes a correct exchange and names the differences of another', async () => {
   const { client } = exchange;
+  const redis = new Redis(exchange.redis.url);
   const market = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, await domainOf(client));
   const placed = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
   expect(placed.status).toBe(200);
 
+  const standing = async () => (await readRuns({ redis, keys: createKeys() })).audit;
   const healthy = { ok: true, checked: { orders: 1, balances: 1, markets: 1, fills: 0 }, differences: [] };
   const answers = await Promise.all([audit(), audit(), audit(1)]);
   for (const { status, body } of answers) expect([status, body]).toEqual([200, healthy]);
 
-  const redis = new Redis(exchange.redis.url);
+  const passed = await standing();
+  expect(passed).toEqual({ succeededMs: expect.any(Number), failedMs: 0 });
+  expect(passed.succeededMs).toBeGreaterThan(0);
   await redis.zremrangebyrank(createKeys().bids(market.id), 0, -1);
   await redis.zremrangebyrank(createKeys().wallet(Buffer.from(alice.address.slice(2), 'hex')), 0, -1);
-  redis.disconnect();
   const { status, body } = await audit();
+  expect((await standing()).failedMs).toBeGreaterThan(0);
+  redis.disconnect();
   expect([status, body.ok]).toEqual([200, false]);
   const at = { marketId: market.id, orderHash: placed.body.orderHash };
   expect(body.differences).toEqual([

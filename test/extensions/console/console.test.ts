@@ -1,3 +1,4 @@
+import { createShell } from '../../cli/shell';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, domainOf, type Trader } from '../../support/trader';
 import { eventually } from '../../support/waiting';
@@ -66,6 +67,21 @@ test('the overview warns of a worker that is not there, of missing backups and a
   const { body } = await get('/readyz?verbose');
   expect(body.warnings).toEqual(warnings.slice(1));
   expect((await get('/readyz')).body.warnings).toBeUndefined();
+});
+
+test('the overview knows the last audit, of the command line and of an operator over HTTP', async () => {
+  const { redis, keys } = exchange.store;
+  const lastAudit = async () => (await get('/admin/overview')).body.lastAudit;
+  const passed = { succeededAt: expect.stringMatching(/^2.*Z$/), failedAt: null };
+  await redis.del(keys.runs);
+  expect(await lastAudit()).toEqual({ succeededAt: null, failedAt: null });
+  expect((await createShell(exchange.redis.url).exchange('audit')).code).toBe(0);
+  expect(await lastAudit()).toEqual(passed);
+  await redis.del(keys.runs);
+  expect((await get('/admin/audit')).body.ok).toBe(true);
+  expect(await lastAudit()).toEqual(passed);
+  await redis.hset(keys.runs, 'audit:failed', 1_900_000_000_000);
+  expect(await lastAudit()).toEqual({ ...passed, failedAt: '2030-03-17T17:46:40.000Z' });
 });
 
 test('the preview of a resolution counts holders, winners, payouts and orders, and changes nothing', async () => {

@@ -5,18 +5,24 @@ import { type AnyEndpoint, type Call, ok, type Reply, read } from '../../../http
 import { actionOf, type RecordedRequest } from '../../../http/server/operators-log';
 import { type Audit, AuditTooLarge } from '../../../store/audit/audit';
 import { OutboxLost } from '../../../store/audit/changes';
+import { noteRun } from '../../../store/health/runs';
+import type { Clock } from '../../../store/redis/clock';
 import { presentAudit } from '../../../wire/answers/audit';
 import { AUDIT_PATH } from '../wire/operations';
 
 /** An audit of a million orders takes about a minute; without Redis it ends at once. */
 const AUDIT_MAX_MS = 120_000;
 
+type AuditDeps = Parameters<typeof noteRun>[0] & { readonly audit: Audit; readonly clock: Clock };
+
 /** Checks for the operator that all derived data follows from the orders. */
-export function auditEndpoints(audit: Audit, { actions, log }: Context): AnyEndpoint[] {
+export function auditEndpoints({ audit, ...store }: AuditDeps, { actions, log }: Context): AnyEndpoint[] {
   async function report(call: Call<undefined>): Promise<Reply> {
     try {
       const found = await audit();
       const result = { ok: found.ok, differences: found.differences.length };
+      // The doctor and the metrics know it as they know one of the command line.
+      await noteRun(store, 'audit', found.ok, store.clock.now()).catch(() => undefined);
       await recordAudit({ actions, log }, `GET ${AUDIT_PATH}`, call, result);
       return ok(presentAudit(found, checksumAddress));
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { DurabilityChecks } from '../../../store/health/durability';
 import { infoOf, number } from '../../../store/health/info';
+import { type LastRun, readRuns } from '../../../store/health/runs';
 import type { OutboxLag } from '../../../store/outbox/lag';
 import { holderOf } from '../../../store/redis/holder';
 import type { Keys } from '../../../store/redis/keys';
@@ -21,10 +22,13 @@ export interface Overview {
     /** Age of the oldest settlement that is not confirmed; null when all are. */
     readonly oldestSeconds: number | null;
   };
+  readonly lastAudit: LastRun;
 }
 
 interface OverviewDeps {
   readonly redis: RedisClient;
+  /** The keys of the first partition. */
+  readonly keys: Keys;
   readonly partitions: readonly { readonly keys: Keys }[];
   readonly outboxLag: { look(): Promise<OutboxLag> };
   readonly settlements: {
@@ -49,11 +53,12 @@ export async function memoryOf({ redis, partitions }: Pick<OverviewDeps, 'redis'
 export function createOverview(deps: OverviewDeps) {
   const { outboxLag, settlements, now } = deps;
   return async (): Promise<Overview> => {
-    const [memory, outbox, counts, { durability, eviction }] = await Promise.all([
+    const [memory, outbox, counts, { durability, eviction }, runs] = await Promise.all([
       memoryOf(deps),
       outboxLag.look(),
       settlements.counts(),
       deps.durability.refresh(),
+      readRuns(deps),
     ]);
     const { unsettled, oldestMs, failed } = counts;
     return {
@@ -68,6 +73,7 @@ export function createOverview(deps: OverviewDeps) {
         failed,
         oldestSeconds: oldestMs === null ? null : Math.max(0, Math.round((now() - oldestMs) / 1_000)),
       },
+      lastAudit: runs.audit,
     };
   };
 }

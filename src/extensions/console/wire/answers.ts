@@ -2,6 +2,8 @@ import type { MarketTerms, OutcomeIndex } from '../../../exchange/market';
 import type { Mode } from '../../../exchange/status';
 import { formatMicro } from '../../../exchange/units';
 import type { Warning } from '../../../http/warnings';
+import type { LastRun } from '../../../store/health/runs';
+import { isoOrNull } from '../../../wire/prices';
 
 export interface OverviewFacts {
   readonly mode: Mode;
@@ -28,6 +30,7 @@ export interface OverviewFacts {
     readonly failed: number;
     readonly oldestSeconds: number | null;
   };
+  readonly lastAudit: LastRun;
   readonly nowMs: number;
 }
 
@@ -48,6 +51,10 @@ export const presentOverview = (facts: OverviewFacts) => ({
     })),
   },
   settlements: facts.settlements,
+  lastAudit: {
+    succeededAt: isoOrNull(facts.lastAudit.succeededMs || null),
+    failedAt: isoOrNull(facts.lastAudit.failedMs || null),
+  },
   timestamp: facts.nowMs,
 });
 

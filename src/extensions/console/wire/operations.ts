@@ -1,7 +1,7 @@
 import { MARKET_STATUSES } from '../../../exchange/market';
 import { MARKET } from '../../../wire/documents/openapi/examples/market';
 import { ORDER } from '../../../wire/documents/openapi/examples/orders';
-import { MARKET_ID, MATCHED_MS, MODE } from '../../../wire/documents/openapi/examples/story';
+import { LISTED_AT, MARKET_ID, MATCHED_MS, MODE } from '../../../wire/documents/openapi/examples/story';
 import { cursor, limit, type Operations, query } from '../../../wire/documents/openapi/operation';
 import { choice, text } from '../../../wire/documents/openapi/schema';
 import { PAGE_SIZES } from '../../../wire/pages';
@@ -15,7 +15,7 @@ export const CONSOLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'The state of the exchange',
     description:
-      'Mode, web processes, memory and durability of Redis, how far the readers of the outbox are behind, the settlements that are not confirmed, and what needs a look.',
+      'Mode, web processes, memory and durability of Redis, how far the readers of the outbox are behind, the settlements that are not confirmed, the last audit, whether of the command line or of `GET /admin/audit`, and what needs a look.',
     bearer: 'admin',
     limited: true,
     success: {
@@ -32,6 +32,7 @@ export const CONSOLE_OPERATIONS: Operations = {
           readers: [{ reader: 'broadcast', unprocessed: 0, seconds: 0 }],
         },
         settlements: { unconfirmed: 0, failed: 0, oldestSeconds: null },
+        lastAudit: { succeededAt: LISTED_AT, failedAt: null },
         timestamp: MATCHED_MS,
       },
     },

@@ -41,6 +41,17 @@ export const CONSOLE_SCHEMAS: Readonly<Record<string, Json>> = {
       failed: integer('The number of failures so far.'),
       oldestSeconds: nullable(integer('The age of the oldest one that is not CONFIRMED; null when all are.')),
     }),
+    lastAudit: object({
+      succeededAt: nullable(
+        described(ref('Time'), 'The time of the last audit that found no difference; null without one.'),
+      ),
+      failedAt: nullable(
+        described(
+          ref('Time'),
+          'The time of the last one that found differences or failed; null without one.',
+        ),
+      ),
+    }),
     timestamp: ref('EpochMs'),
   }),
   ResolutionPreview: object({
