@@ -179,6 +179,8 @@ test('the client can call every path of the interface, and no other path', async
   ];
   expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(8).fill(page));
   const maker = { address: wallet.address, portfolioPublic: true };
+  const flags = { hidden: null, portfolioPublic: null };
+  expect(await client.updateProfile(flags)).toMatchObject({ hidden: false, portfolioPublic: false });
   expect(await client.updateProfile({ portfolioPublic: true })).toMatchObject(maker);
   expect(await client.positionsOf(wallet.address, { status: 'open' })).toEqual(page);
   expect(await client.portfolioOf(wallet.address, '1w')).toMatchObject({ value: expect.any(String) });

@@ -42,12 +42,14 @@ const nullable: Shape[string] = (value, name) => {
   if (value !== null && typeof value !== 'string' && value !== undefined)
     throw new RangeError(`${name} must be a string, or null to clear it`);
 };
+/** The exchange takes a null for false. */
+const flagOrNull: Shape[string] = (value, name) => optional(flag)(value ?? undefined, name);
 const PROFILE: Shape = {
   username: nullable,
   bio: nullable,
   avatarUrl: nullable,
-  hidden: optional(flag),
-  portfolioPublic: optional(flag),
+  hidden: flagOrNull,
+  portfolioPublic: flagOrNull,
 };
 const NEW_KEY: Shape = { name: text, scopes: anything, expiresAt: anything };
 
