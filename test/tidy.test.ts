@@ -233,7 +233,7 @@ test('scripts that let people out work when Redis is full', () => {
     ...['cancel_order', 'cancel_orders', 'cancel_all', 'cancel_absent', 'expire_orders', 'clear_book'],
     ...['raise_nonce', 'invalidate_orders', 'start_reader', 'write_journal'],
     ...['move_market', 'resolve_market', 'unresolve_market', 'pay_holders', 'set_mode'],
-    ...['take_collateral', 'read_channel', 'release_purse', 'lift_nonce'],
+    ...['take_collateral', 'read_channel', 'release_purse', 'lift_nonce', 'edit_profile'],
   ]) {
     const files = lua.filter((file) => path.basename(file) === `${name}.lua`);
     expect(files.length).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { createProfiles } from '../../../src/extensions/people/store/profiles';
 import type { Answer } from '../../support/client';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../../support/trader';
@@ -25,6 +26,29 @@ const newTrader = (at = 0): Trader => createTrader((exchange.replicas[at as 0] ?
 const profileOf = (address: string): Promise<Answer> =>
   (exchange.replicas[1 as 0] ?? exchange).client.get(`/profiles/${address}`);
 const edit = (trader: Trader, body: unknown): Promise<Answer> => trader.send('PATCH', '/me/profile', body);
+
+test('with Redis full a wallet hides itself and takes its consent back, and writes nothing new', async () => {
+  const profiles = createProfiles(exchange.store);
+  const { address } = newTrader();
+  await profiles.edit(address, { username: 'Shown_1', bio: 'rain', portfolioPublic: true });
+  await redis.config('SET', 'maxmemory', '1');
+  try {
+    await profiles.edit(address, { bio: null, portfolioPublic: false, hidden: true });
+    for (const more of [{ bio: 'snow' }, { username: 'Shown_2' }, { avatarUrl: 'https://example.org/a' }])
+      await expect(profiles.edit(address, more)).rejects.toMatchObject({ code: 'UNAVAILABLE', status: 503 });
+    await profiles.moderate(address, { muted: true });
+  } finally {
+    await redis.config('SET', 'maxmemory', '0');
+  }
+  expect(await profiles.profile(address)).toMatchObject({
+    username: 'Shown_1',
+    bio: null,
+    avatarUrl: null,
+    muted: true,
+    hidden: true,
+    portfolioPublic: false,
+  });
+});
 
 test('a wallet that signs in has joined, and can edit its profile', async () => {
   const alice = newTrader();

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- edit_profile: sets or clears parts of a wallet's profile. A username belongs to one wallet, in any case of its letters. The last
 -- username that a wallet gave up stays reserved for it for HELD_MS, so that another wallet cannot pose as its former owner; an
 -- earlier one becomes free, and so does one that an operator clears.
@@ -13,10 +13,11 @@
 --
 -- KEYS     1 {x}:p:<address>   2 {x}:pn   3 {x}:talk   4 {x}:po
 -- ARGV     1 address (20 bytes)   2 1 for an operator, else 0   then for each part that changes: its field and its value, empty to clear it
--- Returns  OK or USERNAME_TAKEN
+-- Returns  OK, USERNAME_TAKEN, or UNAVAILABLE for a new text far above maxmemory (lib/memory): a consent can always be taken back
 -- Emits    nothing
 -- Bound    one profile
 
+local memory = require('lib.memory')
 local outbox = require('lib.outbox')
 
 local HELD_MS = 30 * 24 * 60 * 60 * 1000
@@ -27,6 +28,10 @@ local profile, names, address = KEYS[1], KEYS[2], ARGV[1]
 local changes = {}
 for i = 3, #ARGV, 2 do
   changes[ARGV[i]] = ARGV[i + 1]
+end
+
+local function has_text()
+  return (changes.u or '') ~= '' or (changes.b or '') ~= '' or (changes.a or '') ~= ''
 end
 
 local function is_taken(name, now)
@@ -49,6 +54,9 @@ local function give_up(name, now)
   redis.call('HSET', profile, 'g', name)
 end
 
+if has_text() and memory.is_exceeded() then
+  return 'UNAVAILABLE'
+end
 if changes.u then
   local name, now = changes.u:lower(), outbox.now_ms()
   if name ~= '' and is_taken(name, now) then

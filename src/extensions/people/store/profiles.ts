@@ -3,7 +3,7 @@ import { isReservedName } from '../../../exchange/usernames';
 import { FORGOTTEN } from '../../../store/records/layout';
 import { addressBytes } from '../../../store/records/order';
 import type { Keys } from '../../../store/redis/keys';
-import { refusalCode } from '../../../store/redis/refusals';
+import { scriptRefusal } from '../../../store/redis/refusals';
 import type { RedisClient, RunScript } from '../../../store/redis/scripts';
 
 /** The public profile of a wallet; null for an empty field. */
@@ -35,7 +35,7 @@ export interface ProfileModeration {
 }
 
 export interface Profiles {
-  /** edit_profile: throws USERNAME_TAKEN, also for a name that suggests the exchange itself. */
+  /** edit_profile: throws USERNAME_TAKEN, also for a name that suggests the exchange itself, and UNAVAILABLE for a text while Redis is full. */
   edit(address: string, change: ProfileChange): Promise<void>;
   /** edit_profile as an operator: a username that is cleared is free at once. */
   moderate(address: string, change: ProfileModeration): Promise<void>;
@@ -78,11 +78,9 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions): Profiles 
     for (const flag of Object.keys(FLAGS) as (keyof typeof FLAGS)[])
       if (change[flag] !== undefined) parts.push(FLAGS[flag], change[flag] ? '1' : '');
     const code = await store(address, '0', parts);
-    if (code !== 'OK')
-      throw new Refusal(
-        refusalCode(code),
-        `another wallet has the username ${change.username}; choose another`,
-      );
+    if (code === 'USERNAME_TAKEN')
+      throw new Refusal(code, `another wallet has the username ${change.username}; choose another`);
+    if (code !== 'OK') throw scriptRefusal(code, []);
   }
 
   async function profile(address: string): Promise<Profile> {
