@@ -61,6 +61,12 @@ test('a muted wallet can be neither read nor add comments, until it is unmuted',
     author: { username: null, avatarUrl: null },
   });
   expect(await seen()).toMatchObject({ username: null, bio: null, avatarUrl: null });
+  const own = (await author.get('/me/comments')).body.data[0];
+  expect(own).toMatchObject({
+    body: 'buy my rain, all of you',
+    deleted: false,
+    author: { username: 'Loud_1' },
+  });
   expect((await admin('GET', `accounts/${author.address}`)).body).toMatchObject({ ...said, muted: true });
   const refused = await author.post(`/markets/${market.id}/comments`, { body: 'again' });
   expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);

@@ -95,7 +95,10 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     ];
     const rows = await run('read_wallet_comments', [index], args);
     return latestOf(
-      rows.map(([marketId, ...row]) => commentOf(marketId.toString(), row)),
+      // A muted wallet still reads what it wrote.
+      rows.map(([marketId, number, packed, likes, username, avatarUrl]) =>
+        commentOf(marketId.toString(), [number, packed, likes, username, avatarUrl, 0]),
+      ),
       limit,
     );
   }

@@ -20,7 +20,7 @@ export function commentsOverPartitions(
   parts: readonly Comments[],
   { redis, keys, placement }: CommentsOptions,
 ): Comments {
-  async function named(comments: readonly Comment[]): Promise<Comment[]> {
+  async function named(comments: readonly Comment[], isOwn = false): Promise<Comment[]> {
     const authors = [...new Set(comments.map(({ author }) => author))];
     const profiles = await Promise.all(
       authors.map((author) => redis.hmget(keys.profile(addressBytes(author)), 'u', 'a', 'm')),
@@ -28,7 +28,7 @@ export function commentsOverPartitions(
     const names = new Map(authors.map((author, i) => [author, profiles[i]]));
     return comments.map((comment) => {
       const [username = null, avatarUrl = null, muted = null] = names.get(comment.author) ?? [];
-      return muted === null ? { ...comment, username, avatarUrl } : comment;
+      return isOwn || muted === null ? { ...comment, username, avatarUrl } : comment;
     });
   }
 
@@ -59,7 +59,7 @@ export function commentsOverPartitions(
       );
       const found = pages.flatMap(({ comments }) => comments).sort(newestFirst);
       const { comments, next } = latestOf(found, page.limit);
-      return { comments: await named(comments), next };
+      return { comments: await named(comments, true), next };
     },
     one: async (ref) => nameOf(await (await of(ref.marketId)).one(ref)),
     async add(marketId, ...rest) {
