@@ -47,8 +47,12 @@ export interface NewMarketBody {
   readonly draft?: boolean;
 }
 
+/** No characters that change the direction of the text after them. */
+const STRAIGHT = /^[^\u202a-\u202e\u2066-\u2069]*$/;
+
 /** The bodies of an operator's requests. */
 const words = Joi.string()
+  .pattern(STRAIGHT, 'text without characters that change its direction')
   .custom((text: string, helpers) => (isUnicode(text) ? text : helpers.error('text.unicode')))
   .messages({ 'text.unicode': 'must be valid Unicode' });
 const label = (most: number) => words.trim().min(1).max(most);

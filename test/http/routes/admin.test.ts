@@ -99,6 +99,9 @@ test('invalid markets are refused', async () => {
   const bad: Record<string, unknown>[] = [
     {},
     { question: '' },
+    { question: 'Will it \u202eniar?' },
+    { question: 'a', description: 'Will it \u2067niar?' },
+    { question: 'a', outcomes: ['Yes', '\u202eoN'] },
     { question: 'a', typo: 1 },
     { question: 'a', tickSize: '0.02' },
     { question: 'a', tickSize: 0.01 },
