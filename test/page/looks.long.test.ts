@@ -75,6 +75,38 @@ describeInBrowser('how the page looks', () => {
     },
   );
 
+  test.each([360, PHONE.width, NARROW.width])(
+    'long names, a question of one word and a profile of many marks stay within a window of %i pixels',
+    async (width) => {
+      const outcomes = ['International Business Machines', 'Somebody else from the other one'];
+      const market = await stage.openMarket({ question: 'Q'.repeat(300), outcomes, category: 'long' });
+      const trader = stage.trader();
+      await stage.maker.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+      await trader.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 500 });
+      await trader.send('PATCH', '/me/profile', { bio: 'Z', portfolioPublic: true });
+      const visit = await stage.open({ viewport: { width, height: 700 } }, undefined, `/m/${market.slug}`);
+      const { page } = visit;
+      await visit.ticket.getByRole('button', { name: /^Somebody else.*¢$/ }).click();
+      await looksRight('a market, signed out', page);
+      await page.goto(`${stage.url}/explore?category=long`);
+      await page
+        .getByRole('button', { name: /^Somebody else/ })
+        .first()
+        .waitFor();
+      await looksRight('the cards of markets', page);
+      await page.goto(`${stage.url}/u/${trader.address}`);
+      await page.getByTestId('holdings').getByRole('listitem').waitFor();
+      await looksRight('a profile', page);
+      const head = (): Promise<Buffer> => page.locator('.person-address').screenshot();
+      const before = await head();
+      await trader.send('PATCH', '/me/profile', { bio: `Z${'\u0301'.repeat(279)}` });
+      await page.reload();
+      await page.getByTestId('holdings').getByRole('listitem').waitFor();
+      expect((await head()).equals(before)).toBe(true);
+      await close(visit);
+    },
+  );
+
   test('on a phone the market comes first under a head of one row, the list is behind Markets, and the sheet has the question', async () => {
     const visit = await stage.open({ viewport: NARROW, hasTouch: true, isMobile: true });
     const { page, ticket } = visit;
