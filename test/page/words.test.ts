@@ -57,6 +57,9 @@ test('the words name the right value, in the units of the page', () => {
   );
   expect(words('INVALID_LOT', { nearest: ['10', '11'] }).text).toContain('try 10 or 11');
   expect(words('INVALID_SIGNATURE', { hint: 'CHAIN_ID' }).text).toMatch(/another network/);
+  expect(
+    words('FORBIDDEN', { detail: 'an operator has muted this wallet; its comments are hidden' }).text,
+  ).toBe('The exchange does not allow this: an operator has muted this wallet; its comments are hidden.');
   expect(words('INVALID_SIGNATURE', { detail: 'the contract wallet 0x says no' }).text).toMatch(
     /is a contract/,
   );
