@@ -12,9 +12,9 @@ export interface Found<T> {
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 10_000;
 
-/** Only an answer says that there is nothing. */
+/** Only an answer says that there is nothing, or nothing for this reader. */
 const isMissing = (error: unknown): boolean =>
-  error instanceof ExchangeError && [400, 404, 410, 422].includes(error.status);
+  error instanceof ExchangeError && [400, 403, 404, 410, 422].includes(error.status);
 
 /** Why nothing could be loaded, for a part that asks again by itself. */
 export const failureWords = (error: unknown): string =>
