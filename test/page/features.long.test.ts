@@ -394,8 +394,22 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await person.getByLabel('About me').fill('I count clouds.');
     await person.getByRole('button', { name: 'Save' }).click();
     await person.getByRole('heading', { name: 'river_walker' }).waitFor();
+    await person.locator('button[aria-disabled=true]', { hasText: 'Save' }).waitFor();
+    // What changed elsewhere since this tab loaded the profile stays: only what was typed is sent.
+    const key = await page.evaluate<string>(`localStorage.getItem('exchange.test-key')`);
+    const { client } = stage.web();
+    const elsewhere = createTrader(client, await domainOf(client), new Wallet(key));
+    await elsewhere.send('PATCH', '/me/profile', { bio: 'I count drops.', portfolioPublic: true });
+    await person.getByLabel('Name').fill('rain_walker');
+    await person.getByRole('button', { name: 'Save' }).click();
+    await person.getByRole('heading', { name: 'rain_walker' }).waitFor();
+    await soon(() => person.getByLabel('About me').inputValue()).toBe('I count drops.');
+    await page.getByTestId('holdings').waitFor();
+    await person.getByLabel('Show everybody my positions and gain').uncheck();
+    await person.getByRole('button', { name: 'Save' }).click();
+    await page.getByTestId('holdings').waitFor({ state: 'detached' });
     const other = await stage.open({}, undefined, new URL(page.url()).pathname);
-    await other.page.getByTestId('person').filter({ hasText: 'I count clouds.' }).waitFor();
+    await other.page.getByTestId('person').filter({ hasText: 'I count drops.' }).waitFor();
     await soon(() => other.page.getByLabel('About me').count()).toBe(0);
     await other.page.context().close();
   });
@@ -437,7 +451,9 @@ describeInBrowser('what traders look at besides the ticket', () => {
       .filter({ hasText: /: [\d.,]+ \w+, worth \$/ })
       .first()
       .waitFor();
+    // An open page shows nothing more with its next look.
     await maker.send('PATCH', '/me/profile', { portfolioPublic: false });
+    await holdings.waitFor({ state: 'detached' });
     await page.reload();
     await page.getByTestId('person').waitFor();
     expect(await holdings.count()).toBe(0);

@@ -1,6 +1,6 @@
 import '../app'; // In one chunk with the first view: see scripts/build-page.js.
 import '../people-words';
-import type { Position, Profile } from 'ctf-exchange-client';
+import type { Position, Profile, ProfileChange } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { learnMarkets, useWallet } from '../account-data';
 import { client } from '../exchange';
@@ -113,26 +113,29 @@ interface EditProps {
   onSaved(profile: Profile): void;
 }
 
+/** What was typed and differs from the loaded profile: another tab or an operator may have changed the rest since. */
+function changeOf(profile: Profile, draft: ProfileChange): ProfileChange {
+  const typed = Object.entries(draft).map(([member, value]) => {
+    return [member as keyof ProfileChange, typeof value === 'string' ? value.trim() || null : value] as const;
+  });
+  return Object.fromEntries(typed.filter(([member, value]) => value !== profile[member]));
+}
+
 const Edit = ({ profile, onSaved }: EditProps) => {
-  const [name, setName] = useState(profile.username ?? '');
-  const [bio, setBio] = useState(profile.bio ?? '');
-  const [isShown, setShown] = useState(!profile.hidden);
-  const [isPublic, setPublic] = useState(profile.portfolioPublic);
+  const [draft, setDraft] = useState<ProfileChange>({});
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
+  const shown = { ...profile, ...draft };
+  const change = changeOf(profile, draft);
+  const isIdle = isBusy || Object.keys(change).length === 0;
+  const edit = (more: ProfileChange): void => setDraft((before) => ({ ...before, ...more }));
   const save = async (): Promise<void> => {
-    if (name.trim() !== '' && !NAME.test(name.trim())) return setRefused(NAME_WORDS);
+    if (change.username && !NAME.test(change.username)) return setRefused(NAME_WORDS);
     setBusy(true);
     setRefused(null);
     try {
-      onSaved(
-        await client.updateProfile({
-          username: name.trim() || null,
-          bio: bio.trim() || null,
-          hidden: !isShown,
-          portfolioPublic: isPublic,
-        }),
-      );
+      onSaved(await client.updateProfile(change));
+      setDraft({});
       tell('Your profile is saved.', 'good');
     } catch (error) {
       setRefused(wordsFor(error).text);
@@ -144,7 +147,7 @@ const Edit = ({ profile, onSaved }: EditProps) => {
       class="card person-edit"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) void save();
+        if (!isIdle) void save();
       }}
     >
       <h2 class="card-subtitle">My profile, as everybody sees it</h2>
@@ -153,8 +156,8 @@ const Edit = ({ profile, onSaved }: EditProps) => {
         <input
           type="text"
           maxLength={NAME_MAX}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          value={shown.username ?? ''}
+          onInput={({ currentTarget }) => edit({ username: currentTarget.value })}
         />
       </label>
       <label>
@@ -162,17 +165,22 @@ const Edit = ({ profile, onSaved }: EditProps) => {
         <textarea
           rows={3}
           maxLength={BIO_MAX}
-          value={bio}
-          onInput={({ currentTarget }) => setBio(currentTarget.value)}
+          value={shown.bio ?? ''}
+          onInput={({ currentTarget }) => edit({ bio: currentTarget.value })}
         />
       </label>
-      <Switch text="Show me among holders and in activity" isOn={isShown} onChange={setShown} />
+      <Switch
+        text="Show me among holders and in activity"
+        isOn={!shown.hidden}
+        onChange={(isOn) => edit({ hidden: !isOn })}
+      />
       <Switch
         text="Show everybody my positions and gain, also in the leaderboard"
-        isOn={isPublic}
-        onChange={setPublic}
+        isOn={shown.portfolioPublic === true}
+        onChange={(isOn) => edit({ portfolioPublic: isOn })}
       />
-      <button type="submit" class="button button-primary" disabled={isBusy}>
+      {/* The focus stays on it once everything is saved. */}
+      <button type="submit" class="button button-primary" aria-disabled={isIdle}>
         Save
       </button>
       {refused !== null && (
