@@ -1,3 +1,5 @@
+import { createComments } from '../../../src/extensions/people/store/comments';
+import { createProfiles } from '../../../src/extensions/people/store/profiles';
 import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import { createDirectory } from '../../../src/extensions/shards/store/directory';
 import { type GrowOptions, type GrowStep, growShards } from '../../../src/extensions/shards/store/grow';
@@ -99,6 +101,22 @@ test('the homes of wallets move, and nothing else does', async () => {
   for (const id of ids) expect(await directory.find(id)).toBe(0);
   for (const { mode } of keysOf(4)) expect(await redis.get(mode)).toBe('2');
   one.stop();
+});
+
+test('a muted wallet writes in no new shard, wherever its home is', async () => {
+  const one = await openOne();
+  const muted = [walletWithHome(0, 4), walletWithHome(1, 4), walletWithHome(3, 4)];
+  const profiles = createProfiles(one);
+  for (const address of muted) await profiles.moderate(address, { muted: true });
+  one.stop();
+  await halt(1);
+  await grow(4);
+  for (const keys of keysOf(4)) {
+    const write = (address: string) =>
+      createComments({ run, keys }).add('market00', address, 'words', 0, null);
+    for (const address of muted) await expect(write(address)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect((await write(one.raised)).comment.body).toBe('words');
+  }
 });
 
 test('a wallet gets no second grant, its nonce is that of its home, and its collateral follows', async () => {

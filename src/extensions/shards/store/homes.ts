@@ -35,7 +35,7 @@ export async function openHomes(options: HomesOptions): Promise<number> {
   let moved = 0;
   for (const [shard, keys] of options.shards.slice(0, options.from).entries()) {
     moved += await moveAccounts(options, keys, shard);
-    await copyJoins(options, keys, shard);
+    await copyProfiles(options, keys, shard);
   }
   return moved;
 }
@@ -107,22 +107,29 @@ function packHome(wallet: Buffer, cash: Buffer, shards: Buffer, raised: number):
   return HOME.pack({ wallet, nonce: nonce(cash), faucetMs: faucetMs(cash), shards, raised });
 }
 
-/** A wallet that has signed in may have no account. */
-async function copyJoins(options: HomesOptions, keys: Keys, shard: number): Promise<void> {
+/**
+ * A wallet that has signed in may have no account. A mute, which the first shard has of every wallet, is needed wherever a wallet may
+ * comment.
+ */
+async function copyProfiles(options: HomesOptions, keys: Keys, shard: number): Promise<void> {
   const { redis, shards } = options;
   const node = holderOf(redis, keys);
   const start = `${keys.prefix}p:`;
   let cursor = '0';
   do {
     const [next, names] = await node.scanBuffer(cursor, 'MATCH', `${start}*`, 'COUNT', STEP);
-    const joins = names.map(async (name) => {
+    const copied = names.map(async (name) => {
       const wallet = name.subarray(start.length);
-      const home = wallet.length === ADDRESS_BYTES ? newHome(options, wallet, shard) : null;
-      if (home === null) return;
-      const joinedMs = await redis.hget(keys.profile(wallet), 'j');
-      if (joinedMs !== null) await redis.hsetnx((shards[home] as Keys).profile(wallet), 'j', joinedMs);
+      if (wallet.length !== ADDRESS_BYTES) return;
+      const home = newHome(options, wallet, shard);
+      if (home === null && shard > 0) return;
+      const [joinedMs, muted] = await redis.hmget(keys.profile(wallet), 'j', 'm');
+      if (home !== null && joinedMs)
+        await redis.hsetnx((shards[home] as Keys).profile(wallet), 'j', joinedMs);
+      if (shard === 0 && muted)
+        await Promise.all(shards.slice(1).map((to) => redis.hset(to.profile(wallet), 'm', muted)));
     });
-    await Promise.all(joins);
+    await Promise.all(copied);
     cursor = next.toString();
   } while (cursor !== '0');
 }

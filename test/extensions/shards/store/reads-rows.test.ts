@@ -162,6 +162,8 @@ test('comments have the names of their authors, which are in the first shard', a
       ['Ada', 0],
     ]);
   }
+  // A muted wallet reads what it wrote, with its name.
+  for (const { profiles } of [one, four]) await profiles.moderate(author, { muted: true });
   for (const limit of [1, 4, 200]) {
     const [found = [], expected = []] = await Promise.all(
       [four, one].map(({ comments }) =>
@@ -179,6 +181,7 @@ test('comments have the names of their authors, which are in the first shard', a
     expect(times).toHaveLength(2 * marketIds.length);
     expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
   }
+  for (const { profiles } of [one, four]) await profiles.moderate(author, { muted: false });
   for (const wallet of [...wallets, `0x${'9'.repeat(40)}`])
     await same(({ profiles }) => profiles.profile(wallet));
   for (const reading of [one, four])
