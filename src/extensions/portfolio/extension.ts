@@ -9,7 +9,7 @@ import { marketWalletEndpoints } from './routes/market-wallets';
 import { portfolioEndpoints } from './routes/portfolio';
 import { checkPositions } from './store/check-positions';
 import { JOURNAL } from './store/journal';
-import { openLeaderboard, openMarketWallets, openReads } from './store/open';
+import { openLeaderboard, openMarketWallets, openRanking, openReads } from './store/open';
 import { PORTFOLIO_COSTS } from './wire/costs';
 import { PORTFOLIO_OPERATIONS } from './wire/operations';
 import { PORTFOLIO_SCHEMAS } from './wire/schemas';
@@ -24,7 +24,7 @@ export const PORTFOLIO: Extension = {
   examine: examineJournal,
   chores: [KEEP_JOURNAL],
   queues: () => [RANK_WALLETS],
-  worker: (store) => ({ chores: [rankWallets(store)] }),
+  worker: (store) => ({ chores: [rankWallets(openRanking(store))] }),
   web({ store }) {
     const journal = openReads(store);
     const wallets = openMarketWallets(store);

@@ -1,6 +1,7 @@
 import type { MarketId } from '../../../src/exchange/market';
 import { formatMicro, micro } from '../../../src/exchange/units';
 import { createProfiles } from '../../../src/extensions/people/store/profiles';
+import { rankWallets } from '../../../src/extensions/portfolio/jobs/ranking';
 import { createJournal } from '../../../src/extensions/portfolio/store/journal';
 import {
   createLeaderboard,
@@ -144,6 +145,18 @@ describe('the leaderboard of a week', () => {
       asOfMs: tuesdayMs + HOUR_MS,
       rows: ['a1 null 8 7', 'ca null 1 0.5', 'b0 null -9 3.5'],
     });
+  });
+
+  test('a run of the chore takes steps until the ranking is complete or its time is over', async () => {
+    const askedAt = async (runMs: number) => {
+      await w.clock(w.now() + 1_000);
+      await rankWallets(w.ranking, runMs).run();
+      return (await w.shown()).asOfMs;
+    };
+    const first = await askedAt(60_000);
+    expect(first).toBe(w.now());
+    expect(await askedAt(0)).toBe(first);
+    expect(await askedAt(0)).toBe(w.now() - 1_000);
   });
 
   test('the next week begins without a ranking and with the prices of its Monday', async () => {

@@ -2,6 +2,7 @@ import { createStore } from '../../../src/app/store';
 import { loadConfig } from '../../../src/config/load';
 import { formatMicro } from '../../../src/exchange/units';
 import { rankWallets } from '../../../src/extensions/portfolio/jobs/ranking';
+import { openRanking } from '../../../src/extensions/portfolio/store/open';
 import { createLogger } from '../../../src/log';
 import { createKeys } from '../../../src/store/redis/keys';
 import { createShell } from '../../cli/shell';
@@ -206,7 +207,7 @@ describe.each([1, 2])('the wallets of a market, with %i shards', (shards) => {
     const config = loadConfig({ ...exchange.env, LOG_LEVEL: 'silent' });
     const store = await createStore(config, createLogger(config, 'worker'));
     await store.clock.measure();
-    const rank = (): Promise<void> => rankWallets(store).run();
+    const rank = (): Promise<void> => rankWallets(openRanking(store)).run();
     try {
       await Promise.all(
         traders.map((trader) => trader.send('PATCH', '/me/profile', { portfolioPublic: true })),
