@@ -60,7 +60,7 @@ const ROUND_TRIP_WARN_MS = 5;
 const PINGS = 5;
 /** Connections of one process, counted while every part of it ran; see docs/run/cli.md. */
 export const WEB_CONNECTIONS = 5;
-export const WORKER_CONNECTIONS = 11;
+export const WORKER_CONNECTIONS = 12;
 
 /** Checks whether this Redis is suitable for the exchange, and whether the exchange works. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
