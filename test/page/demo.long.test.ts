@@ -118,7 +118,7 @@ describeInBrowser('the demo that npm start opens', () => {
     await page.context().close();
   });
 
-  test('the pictures of the documentation: a market, a portfolio, the dark theme, a phone and the console', async () => {
+  test('the pictures of the documentation: a market, a portfolio, an event, a chart, holders, leaders, the dark theme, a phone and the console', async () => {
     const desk = await open({ viewport: DESK, colorScheme: 'light' });
     await desk.getByRole('button', { name: 'Got it' }).click();
     await desk.getByRole('button', { name: 'Test wallet', exact: true }).click();
@@ -142,6 +142,25 @@ describeInBrowser('the demo that npm start opens', () => {
       .filter({ hasText: / today/ })
       .waitFor();
     await draw(desk, 'page-portfolio');
+    const address = await desk.getByTestId('account').getAttribute('data-address');
+    await desk.goto(`${demo.url}/u/${address}`);
+    await desk.getByRole('checkbox').nth(1).check();
+    await desk.getByRole('button', { name: 'Save' }).click();
+    await desk.goto(`${demo.url}/leaders`);
+    await desk.getByTestId('leader').first().waitFor();
+    await draw(desk, 'page-leaders');
+    await desk.goto(`${demo.url}/`);
+    await whole(desk);
+    await desk.getByRole('button', { name: 'Full chart' }).click();
+    await desk.locator('.chart-full canvas').first().waitFor();
+    await draw(desk, 'page-chart');
+    await desk.locator('.activity').getByRole('button', { name: 'Top holders', exact: true }).click();
+    await desk.getByTestId('holder').first().scrollIntoViewIfNeeded();
+    await draw(desk, 'page-holders');
+    await desk.goto(`${demo.url}/e/money-${new Date().getUTCFullYear() + 1}`);
+    await desk.getByTestId('event-market').nth(2).waitFor();
+    await desk.getByTestId('event-chart').locator('path.event-line').first().waitFor();
+    await draw(desk, 'page-event');
     await draw(await open({ viewport: DESK, colorScheme: 'dark' }), 'page-dark');
     await draw(await open({ viewport: PHONE, colorScheme: 'light' }), 'page-phone');
     await desk.goto(demo.operatorUrl);

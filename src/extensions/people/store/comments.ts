@@ -45,8 +45,8 @@ export interface Comments {
   /** Newest first; throws INVALID_CURSOR. A comment that is added during a walk comes before its beginning. */
   list(marketId: MarketId, page: CommentsQuery): Promise<CommentsPage>;
   /**
-   * What the wallet wrote in any market and nobody deleted, newest first: the latest thousand, in each partition. Throws
-   * INVALID_CURSOR. A comment that is added during a walk comes before its beginning.
+   * The wallet's comments in all markets that are not deleted, newest first; at most the latest thousand of each partition.
+   * A comment that is added during a walk is not in its later pages. Throws INVALID_CURSOR.
    */
   ofWallet(address: string, page: CommentsQuery): Promise<CommentsPage>;
   /** Throws COMMENT_NOT_FOUND. */
