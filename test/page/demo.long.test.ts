@@ -149,7 +149,9 @@ describeInBrowser('the demo that npm start opens', () => {
     await desk.goto(`${demo.url}/leaders`);
     await desk.getByTestId('leader').first().waitFor();
     await draw(desk, 'page-leaders');
-    await desk.goto(`${demo.url}/`);
+    // The coin has no past.
+    await desk.getByTestId('market').filter({ hasText: 'the warmest' }).click();
+    await desk.getByRole('heading', { level: 1, name: /the warmest/ }).waitFor();
     await whole(desk);
     await desk.getByRole('button', { name: 'Full chart' }).click();
     await desk.locator('.chart-full canvas').first().waitFor();
