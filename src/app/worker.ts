@@ -54,7 +54,7 @@ export async function startWorker(given: Config, log: Logger): Promise<Running> 
   const names = partitions.map(({ name }) => name);
   const schedule = await startSchedule({
     connection,
-    chores: [...choresOverPartitions(inEach, names), ...parts.flatMap(({ chores }) => chores ?? [])],
+    chores: [...choresOverPartitions(inEach, { names }), ...parts.flatMap(({ chores }) => chores ?? [])],
     now: clock.now,
     goesOn: partitions.length > 1,
     onError: (error, chore) => onError(error, 'chore', { chore }),

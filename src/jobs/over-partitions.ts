@@ -12,10 +12,16 @@ interface Turn {
   failure: Error | null;
 }
 
-/** The same chore in each partition: one that fails or does not answer holds up no other. Errors name the partition with `names`. */
+interface Options {
+  /** By which errors name the partitions. */
+  readonly names?: readonly string[];
+  readonly lateMs?: number;
+}
+
+/** The same chore in each partition: one that fails or does not answer holds up no other. */
 export function choresOverPartitions(
   inEach: readonly (readonly Chore[])[],
-  names: readonly string[] = inEach.map((_, i) => `partition ${i}`),
+  { names = inEach.map((_, i) => `partition ${i}`), lateMs = LATE_MS }: Options = {},
 ): readonly Chore[] {
   const [first = [], ...others] = inEach;
   if (others.length === 0) return first;
@@ -27,6 +33,7 @@ export function choresOverPartitions(
       run: overPartitions(
         same.map((chore) => async () => chore?.run()),
         names,
+        lateMs,
       ),
     };
   });
@@ -36,6 +43,7 @@ export function choresOverPartitions(
 function overPartitions(
   acts: readonly (() => Promise<void>)[],
   names: readonly string[],
+  lateMs: number,
 ): () => Promise<void> {
   const turns = acts.map((): Turn => ({ sinceMs: null, failure: null }));
 
@@ -54,19 +62,19 @@ function overPartitions(
   return async () => {
     await withinMs(WAIT_MS, Promise.all(turns.map((turn, partition) => act(partition, turn))));
     const failures = turns.flatMap((turn, partition) => {
-      const text = outcomeOf(turn);
+      const text = outcomeOf(turn, lateMs);
       return text === null ? [] : [`${names[partition]}: ${text}`];
     });
     if (failures.length > 0) throw new Error(`${failures.join('; ')}; the others are done`);
   };
 }
 
-function outcomeOf(turn: Turn): string | null {
+function outcomeOf(turn: Turn, limitMs: number): string | null {
   const { failure, sinceMs } = turn;
   turn.failure = null;
   if (failure) return failure.message;
   const lateMs = sinceMs === null ? 0 : performance.now() - sinceMs;
-  return lateMs < LATE_MS ? null : `under way for ${Math.floor(lateMs / 1_000)} s`;
+  return lateMs < limitMs ? null : `under way for ${Math.floor(lateMs / 1_000)} s`;
 }
 
 async function withinMs(limitMs: number, done: Promise<unknown>): Promise<void> {
