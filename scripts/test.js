@@ -34,7 +34,7 @@ const RULES = ['test/tidy.test.ts', 'test/tidy-names.test.ts'];
 const LONG = '\\.long\\.test\\.ts$';
 const LONG_TEST_MS = '600000';
 const OF_THE_STORE = [
-  'test/store/((engine|redis)/[^.]+|fuzz)\\.test',
+  'test/store/(engine/[^.]+|redis/.+|fuzz)\\.test',
   'test/faults/(moving-slot|failover-reads|moved-name|epoch|sentinel|replicated)\\.',
 ];
 

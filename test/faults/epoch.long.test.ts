@@ -33,8 +33,6 @@ async function startOneReplica(redisUrl: string): Promise<OneReplica> {
   return { client, market, alice, back, epoch, stop: () => web.stop(1_000) };
 }
 
-/** A replica receives the data at once, without a wait for other replicas. */
-const AT_ONCE = [['repl-diskless-sync-delay', '0']] as const;
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 const send = ({ client, market }: OneReplica, order: unknown): Promise<Answer> =>
   client.post(`/markets/${market.id}/orders`, { body: { order } });
@@ -109,7 +107,7 @@ test('with every write on disk a killed Redis loses nothing, and the epoch stays
   }));
 
 test('a replica that takes over is a new epoch, although it writes everything to disk', () =>
-  withRedis({ appendonly: 'always', settings: AT_ONCE }, (master) =>
+  withRedis({ appendonly: 'always' }, (master) =>
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
       const proxy = await startProxy(master.port);
@@ -147,7 +145,7 @@ const TAKE_OVERS: readonly (readonly [string, (replica: DurableRedis) => Promise
 ];
 
 test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a new epoch', (_, leave) =>
-  withRedis({ appendonly: 'always', settings: AT_ONCE }, (master) =>
+  withRedis({ appendonly: 'always' }, (master) =>
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
       const proxy = await startProxy(master.port);
@@ -186,8 +184,8 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
 );
 
 test('a Redis that fails over and back unnoticed is a new epoch, although it is the same process', () =>
-  withRedis({ appendonly: 'always', settings: AT_ONCE }, (first) =>
-    withRedis({ appendonly: 'always', settings: AT_ONCE }, async (second) => {
+  withRedis({ appendonly: 'always' }, (first) =>
+    withRedis({ appendonly: 'always' }, async (second) => {
       const exchange = await startOneReplica(first.url);
       const replicates = (one: DurableRedis): Promise<void> =>
         until('the replica has everything', async () =>

@@ -21,8 +21,7 @@ const CLOSED_PORT = 1;
 const BID = { side: 'BUY', outcome: 0, pips: 1_000, lots: 100 } as const;
 
 async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void> {
-  const settings = [['repl-diskless-sync-delay', '0']] as const;
-  const master = await startDurableRedis({ appendonly: 'always', settings });
+  const master = await startDurableRedis({ appendonly: 'always' });
   const replica = await startDurableRedis({ appendonly: 'always' });
   const proxy = await startProxy(master.port);
   const { web, client } = await startReplica({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });

@@ -40,8 +40,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
   };
   let world: Settling | null = null;
   try {
-    const settings = [['repl-diskless-sync-delay', '0']] as const;
-    const master = await open(startDurableRedis({ appendonly: 'always', settings }));
+    const master = await open(startDurableRedis({ appendonly: 'always' }));
     const replica = await open(startDurableRedis({ appendonly: 'always' }));
     const proxy = await open(startProxy(master.port));
     world = await startSettling({ url: `redis://127.0.0.1:${proxy.port}`, stop: async () => undefined });

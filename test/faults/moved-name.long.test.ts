@@ -28,7 +28,7 @@ let second: DurableRedis;
 let name: TcpProxy;
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'exchange-moved-'));
-  const options = { appendonly: 'always', settings: [['repl-diskless-sync-delay', '0']] } as const;
+  const options = { appendonly: 'always' } as const;
   [first, second] = await Promise.all([startDurableRedis(options), startDurableRedis(options)]);
   name = await startProxy(first.port);
 }, LIMIT_MS);

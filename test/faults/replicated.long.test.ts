@@ -33,11 +33,7 @@ const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 const withWaitaof = hasWaitaof ? test : test.skip;
 
 const startNodes = (count: number): Promise<DurableRedis[]> =>
-  Promise.all(
-    Array.from({ length: count }, () =>
-      startDurableRedis({ appendonly: 'always', settings: [['repl-diskless-sync-delay', '0']] }),
-    ),
-  );
+  Promise.all(Array.from({ length: count }, () => startDurableRedis({ appendonly: 'always' })));
 
 /** A replica that has received all data confirms nothing before it has written it to its own file. */
 const FOLLOWING = ['master_link_status:up', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0'];

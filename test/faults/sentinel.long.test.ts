@@ -57,12 +57,7 @@ function tlsSettings(): { ca: string; settings: Settings } {
 
 async function onScene(isOnTls: boolean, story: (scene: Scene) => Promise<void>): Promise<void> {
   const tls = isOnTls ? tlsSettings() : null;
-  const settings: Settings = [
-    ['repl-diskless-sync-delay', '0'],
-    ['requirepass', PASSWORD],
-    ['masterauth', PASSWORD],
-    ...(tls?.settings ?? []),
-  ];
+  const settings: Settings = [['requirepass', PASSWORD], ['masterauth', PASSWORD], ...(tls?.settings ?? [])];
   const nodes = await Promise.all([
     startNode(settings, isOnTls, folder, 'first'),
     startNode(settings, isOnTls, folder, 'second'),

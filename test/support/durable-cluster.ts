@@ -46,7 +46,6 @@ export async function startDurableCluster({
   const settings = [
     ['cluster-require-full-coverage', 'no'],
     ['cluster-node-timeout', String(nodeTimeoutMs)],
-    ['repl-diskless-sync-delay', '0'],
     ...more,
   ] as const;
   const start = async (): Promise<DurableNode> => {

@@ -3,9 +3,12 @@ import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src
 import { ownServer } from './leftovers';
 import { sleep } from './waiting';
 
+/** A replica receives the data at once, and not five seconds later, when other replicas may have come. */
+const AT_ONCE = ['repl-diskless-sync-delay', '0'] as const;
+
 /** A Redis for the test file alone: `beforeAll(startTestRedis)`, and `stop()` in `afterAll`. */
 export const startTestRedis = async (options: StartRedisOptions = {}): Promise<RunningRedis> =>
-  ownServer(await startRedis(options));
+  ownServer(await startRedis({ ...options, settings: [AT_ONCE, ...(options.settings ?? [])] }));
 
 export interface TestCluster {
   /** First nodes, separated by commas, in the form of REDIS_URL. */

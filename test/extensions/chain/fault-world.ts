@@ -32,11 +32,6 @@ const LANES = 2;
 const NODES = 3;
 const RESTART_MS = 500;
 const PATIENCE_MS = 120_000;
-/** A replica receives the data at once, without a wait for other replicas. */
-export const DURABLE = {
-  appendonly: 'always',
-  settings: [['repl-diskless-sync-delay', '0']],
-} as const;
 
 export type FaultWorld = Awaited<ReturnType<typeof startFaultWorld>>;
 
@@ -55,7 +50,7 @@ export async function startFaultWorld() {
     await chain.ask('anvil_setBalance', address, GAS_MONEY);
     await world.call(world.admin.address, 'addOperator', address);
   }
-  const redis = await startDurableRedis(DURABLE);
+  const redis = await startDurableRedis({ appendonly: 'always' });
   const link = await startProxy(redis.port);
   const redisUrl = `redis://127.0.0.1:${link.port}`;
   const places = {

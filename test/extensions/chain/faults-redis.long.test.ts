@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { type DurableRedis, startDurableRedis } from '../../support/durable-redis';
 import type { Trader } from '../../support/trader';
-import { DURABLE, type FaultWorld, startFaultWorld } from './fault-world';
+import { type FaultWorld, startFaultWorld } from './fault-world';
 
 /**
  * Faults of Redis, on an exchange as it is deployed: whatever it forgets, no match is sent to the chain twice. The tests build on
@@ -42,7 +42,7 @@ function expectSentOnce(...ids: readonly string[]): void {
 }
 
 async function replicate(): Promise<DurableRedis> {
-  const replica = await startDurableRedis(DURABLE);
+  const replica = await startDurableRedis({ appendonly: 'always' });
   others.push(replica);
   await replica.ask(`REPLICAOF 127.0.0.1 ${redis.port}`);
   await faults.until('the replica has everything', async () =>

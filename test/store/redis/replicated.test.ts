@@ -73,7 +73,7 @@ test('an order of a batch waits for the result of the one before it where they m
 describe('the epoch at a failover', () => {
   let nodes: readonly [DurableRedis, DurableRedis];
   beforeEach(async () => {
-    const options = { appendonly: 'always', settings: [['repl-diskless-sync-delay', '0']] } as const;
+    const options = { appendonly: 'always' } as const;
     nodes = await Promise.all([startDurableRedis(options), startDurableRedis(options)]);
   });
   afterEach(() => Promise.all(nodes.map((node) => node.stop())));
