@@ -86,9 +86,10 @@ async function losing(
   ask: () => Promise<Answer>,
   isDone: () => Promise<boolean>,
 ): Promise<Answer> {
-  const needles = [...scriptSources()].flatMap(([name, source]) =>
-    scripts.test(name) ? [Buffer.from(createHash('sha1').update(source).digest('hex'))] : [],
-  );
+  const sources = [...scriptSources()].flatMap(([name, source]) => (scripts.test(name) ? [source] : []));
+  // A node that has not seen a script yet would only answer so, and that answer would be held back.
+  for (const node of own.nodes('master')) for (const source of sources) await node.script('LOAD', source);
+  const needles = sources.map((source) => Buffer.from(createHash('sha1').update(source).digest('hex')));
   for (const proxy of proxies) proxy.holdRepliesFrom(needles);
   try {
     const sent: Promise<Answer>[] = [];

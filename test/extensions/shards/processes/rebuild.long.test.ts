@@ -78,9 +78,13 @@ test('a wallet’s positions and lines come back in every shard', async () => {
 });
 
 test('the candles of the markets of every shard come back', async () => {
+  // Without those in which nothing traded: another one begins every five minutes.
   const candlesOf = (at: Client) =>
     Promise.all(
-      markets.map(async ({ id }) => (await at.get(`/markets/${id}/price-history?timeframe=1d`)).body.candles),
+      markets.map(async ({ id }) => {
+        const { candles } = (await at.get(`/markets/${id}/price-history?timeframe=1d`)).body;
+        return candles.filter(({ v }: { v: string }) => v !== '0');
+      }),
     );
   const before = await anew(candlesOf);
   for (const candles of before) expect(candles).toMatchObject([{ c: '0.6', v: '4' }]);
