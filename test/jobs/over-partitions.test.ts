@@ -54,7 +54,7 @@ test('a chore waits once for a shard that does not answer, skips it while it is 
   expect([others, silent]).toEqual([5, 3]);
 });
 
-test('a shard under way for longer than the limit, ten seconds by default, fails the chore', async () => {
+test('a shard under way for longer than the limit fails the chore', async () => {
   const chore = only(
     choresOverPartitions(
       [[choreOf(async () => undefined)], [choreOf(() => new Promise<void>(() => undefined))]],
@@ -69,5 +69,5 @@ test('a shard under way for longer than the limit, ten seconds by default, fails
       (error: Error) => told.push(error.message) > 0,
     ),
   );
-  expect(told).toEqual([expect.stringMatching(/^partition 1: under way for \d+ s; the others are done$/)]);
+  expect(told).toEqual([expect.stringMatching(/^partition 1: under way for [1-9] s; the others are done$/)]);
 });
